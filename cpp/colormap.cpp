@@ -1,0 +1,140 @@
+// From a matrix to pixels, through a table of 256 colours.
+//
+// A map drawn by skipping cells shows waves that are not there: the sines of a table beat against the pixel
+// grid. So a pixel that covers several cells shows their mean, weighted by the area that it covers of each; a
+// pixel smaller than a cell shows the cell at its centre, so that cells keep sharp edges when zoomed in.
+//
+// Based on: matplotlib's Normalize and ListedColormap (the index); RdBu of ColorBrewer 2.0, C. Brewer and
+// M. Harrower, Apache-2.0.
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "posenc.hpp"
+
+namespace posenc {
+namespace {
+
+constexpr uint8_t kRdBu[] = {103, 0,   31,  178, 24,  43,  214, 96, 77,  244, 165, 130, 253, 219, 199, 247, 247,
+                             247, 209, 229, 240, 146, 197, 222, 67, 147, 195, 33,  102, 172, 5,   48,  97};
+
+// One axis of the picture: pixel p shows the cells from first + p * step to first + (p+1) * step.
+struct Axis {
+  double first, step;
+  int pixels, cells;
+};
+
+// The cells under a pixel: whole numbers from..to, the first and the last of which may be covered in part.
+struct Cover {
+  int from, to;
+  double first_weight, last_weight;
+};
+
+Cover cover_of(const Axis& axis, int pixel) {
+  const double begin = axis.first + pixel * axis.step, end = begin + axis.step;
+  if (axis.step <= 1) {
+    const int cell = std::clamp(static_cast<int>(std::floor(begin + axis.step / 2)), 0, axis.cells - 1);
+    return {cell, cell, 1, 1};
+  }
+  const int from = std::clamp(static_cast<int>(std::floor(begin)), 0, axis.cells - 1);
+  const int to = std::clamp(static_cast<int>(std::ceil(end)) - 1, from, axis.cells - 1);
+  return {from, to, std::min(from + 1.0, end) - begin, end - to};
+}
+
+double weight_of(const Cover& cover, int cell) {
+  if (cell == cover.from) return cover.first_weight;
+  return cell == cover.to ? cover.last_weight : 1;
+}
+
+double total(const Cover& cover) {
+  double sum = 0;
+  for (int cell = cover.from; cell <= cover.to; ++cell) sum += weight_of(cover, cell);
+  return sum;
+}
+
+}  // namespace
+
+void fill_lut(std::span<uint32_t> lut, std::span<const uint8_t> stops) {
+  assert(lut.size() == kLutSize && stops.size() >= 6 && stops.size() % 3 == 0);
+  const size_t intervals = stops.size() / 3 - 1;
+  for (size_t i = 0; i < lut.size(); ++i) {
+    const double at = static_cast<double>(i * intervals) / (kLutSize - 1);
+    const size_t stop = std::min(static_cast<size_t>(at), intervals - 1);
+    uint32_t pixel = 0xFF000000;
+    for (size_t channel = 0; channel < 3; ++channel) {
+      const double a = stops[3 * stop + channel], b = stops[3 * stop + 3 + channel];
+      const double level = a + (b - a) * (at - static_cast<double>(stop));
+      pixel |= static_cast<uint32_t>(std::lround(level)) << (8 * channel);
+    }
+    lut[i] = pixel;
+  }
+}
+
+std::span<const uint8_t> rdbu_stops() {
+  return kRdBu;
+}
+
+const char* invalid(const ColormapConfig& config) {
+  if (config.rows < 1 || config.cols < 1) return "rows and cols must be at least 1";
+  if (config.width < 1 || config.height < 1) return "width and height must be at least 1";
+  if (static_cast<double>(config.rows) * config.cols > kMaxCells)
+    return "rows * cols must be at most 2^28 cells";
+  if (static_cast<double>(config.width) * config.height > kMaxCells) {
+    return "width * height must be at most 2^28 pixels";
+  }
+  if (!(config.first_row >= 0) || !(config.num_rows > 0) ||
+      !(config.first_row + config.num_rows <= config.rows)) {
+    return "first_row and num_rows must name a part of the matrix";
+  }
+  if (!(config.first_col >= 0) || !(config.num_cols > 0) ||
+      !(config.first_col + config.num_cols <= config.cols)) {
+    return "first_col and num_cols must name a part of the matrix";
+  }
+  if (!(config.vmin < config.vmax) || !std::isfinite(config.vmax - config.vmin)) {
+    return "vmin must be less than vmax, both finite";
+  }
+  return nullptr;
+}
+
+int colormap_scratch(const ColormapConfig& config) {
+  return config.cols;
+}
+
+void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<const float> values,
+              std::span<const uint32_t> lut, const ColormapConfig& config) {
+  assert(!invalid(config) && lut.size() == kLutSize);
+  assert(rgba.size() == static_cast<size_t>(config.width) * static_cast<size_t>(config.height));
+  assert(values.size() == static_cast<size_t>(config.rows) * static_cast<size_t>(config.cols));
+  assert(scratch.size() >= static_cast<size_t>(colormap_scratch(config)));
+  const int row_pixels = config.transpose ? config.width : config.height;
+  const int col_pixels = config.transpose ? config.height : config.width;
+  const Axis rows{config.first_row, config.num_rows / row_pixels, row_pixels, config.rows};
+  const Axis cols{config.first_col, config.num_cols / col_pixels, col_pixels, config.cols};
+  const double levels = kLutSize / (config.vmax - config.vmin);
+  const int first_cell = cover_of(cols, 0).from, last_cell = cover_of(cols, col_pixels - 1).to;
+
+  for (int r = 0; r < row_pixels; ++r) {
+    const Cover row_cover = cover_of(rows, r);
+    std::fill(scratch.begin(), scratch.end(), 0.0);
+    for (int row = row_cover.from; row <= row_cover.to; ++row) {
+      const float* cells = &values[static_cast<size_t>(row) * static_cast<size_t>(config.cols)];
+      const double weight = weight_of(row_cover, row);
+      for (int c = first_cell; c <= last_cell; ++c) scratch[static_cast<size_t>(c)] += weight * cells[c];
+    }
+    const double row_weight = total(row_cover);
+    for (int c = 0; c < col_pixels; ++c) {
+      const Cover col_cover = cover_of(cols, c);
+      double sum = 0;
+      for (int cell = col_cover.from; cell <= col_cover.to; ++cell) {
+        sum += weight_of(col_cover, cell) * scratch[static_cast<size_t>(cell)];
+      }
+      const double level = (sum / (row_weight * total(col_cover)) - config.vmin) * levels;
+      const size_t at = config.transpose
+                            ? static_cast<size_t>(c) * static_cast<size_t>(row_pixels) + static_cast<size_t>(r)
+                            : static_cast<size_t>(r) * static_cast<size_t>(col_pixels) + static_cast<size_t>(c);
+      rgba[at] = std::isnan(level) ? 0 : lut[static_cast<size_t>(std::clamp(level, 0.0, kLutSize - 1.0))];
+    }
+  }
+}
+
+}  // namespace posenc
