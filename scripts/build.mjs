@@ -1,0 +1,64 @@
+// Builds the lesson: C++ to WebAssembly (twice, with SIMD and without), then the element library and the page.
+//   node scripts/build.mjs [core|site|all]
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { emscriptenEnv, findEmscripten } from "./emscripten.mjs";
+import { bin, Failure, main, ROOT, run, step } from "./run.mjs";
+
+/** Configures a CMake preset and builds `targets` in it. Catch2 is needed only with `tests`. */
+export async function compile(preset, targets, { tests = false } = {}) {
+  const emscripten = preset.startsWith("wasm") ? findEmscripten() : null;
+  const env = emscripten ? emscriptenEnv(emscripten) : {};
+  const folder = join(ROOT, "build", preset);
+  const stamp = join(folder, "emscripten-root.txt");
+  // a build folder made by another Emscripten cannot be reused
+  if (emscripten && existsSync(stamp) && readFileSync(stamp, "utf8") !== emscripten.root)
+    rmSync(folder, { recursive: true });
+  await step(`build: ${preset} (${targets.join(", ")})`, async () => {
+    await run("cmake", ["--preset", preset, `-DPOSENC_TESTS=${tests ? "ON" : "OFF"}`], { env });
+    if (emscripten) writeFileSync(stamp, emscripten.root);
+    await run("cmake", ["--build", "--preset", preset, "-j2", "--target", ...targets], { env });
+  });
+}
+
+function writeIfChanged(path, bytes) {
+  if (!existsSync(path) || !readFileSync(path).equals(bytes)) writeFileSync(path, bytes);
+}
+
+/** build/wasm/: one glue module for both WebAssembly modules. */
+export async function buildCore() {
+  const folder = (variant) => join(ROOT, "build", `wasm-${variant}`);
+  const output = join(ROOT, "build/wasm");
+  for (const variant of ["simd", "scalar"]) await compile(`wasm-${variant}`, ["posenc_module"]);
+
+  const [glue, scalarGlue] = ["simd", "scalar"].map((variant) =>
+    readFileSync(join(folder(variant), "posenc.mjs")),
+  );
+  if (!glue.equals(scalarGlue)) throw new Failure("posenc.mjs differs between wasm-simd and wasm-scalar");
+  const evaluates = glue.toString().match(/new Function|\beval\(/);
+  if (evaluates)
+    throw new Failure(`posenc.mjs contains "${evaluates[0]}", which the page's security policy forbids`);
+
+  mkdirSync(output, { recursive: true });
+  writeIfChanged(join(output, "posenc.mjs"), glue);
+  for (const variant of ["simd", "scalar"])
+    writeIfChanged(
+      join(output, `posenc-${variant}.wasm`),
+      readFileSync(join(folder(variant), "posenc.wasm")),
+    );
+}
+
+/** dist/: the element library and the page, from build/wasm/ and web/. */
+export async function buildSite() {
+  await step("build: library", () => run(bin("vite"), ["build", "--mode", "lib"]));
+  await step("build: page", () => run(bin("vite"), ["build"]));
+}
+
+export async function build(part = "all") {
+  if (!["core", "site", "all"].includes(part))
+    throw new Failure(`"${part}" is not a part: core, site or all`);
+  if (part !== "site") await buildCore();
+  if (part !== "core") await buildSite();
+}
+
+await main(import.meta.url, ([part]) => build(part));
