@@ -1,0 +1,115 @@
+// Two builds. `vite build` makes the site in dist/; `vite build --mode lib` makes build/lib/posenc.js, one ES module
+// for Node and browsers with its .wasm files beside it. The site's lesson is rendered with the library.
+
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import type { Plugin, UserConfig } from "vite";
+import { defineConfig } from "vite";
+import { builtCore, lesson } from "./web/lesson/plugin.ts";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+const at = (...path: string[]) => join(root, ...path);
+
+const shared = {
+  root: at("web"),
+  // Relative: the same files work from any path on any server.
+  base: "./",
+  publicDir: false,
+  cacheDir: at("build/vite"),
+} satisfies UserConfig;
+
+const site: UserConfig = {
+  ...shared,
+  server: { fs: { allow: [root] } },
+  plugins: [
+    lesson({
+      root,
+      sections: at("web/lesson"),
+      out: at("build/lesson"),
+      core: () => builtCore(at("build/lib/posenc.js")),
+    }),
+    themeScript(),
+    precompress(at("dist")),
+  ],
+  build: {
+    outDir: at("dist"),
+    emptyOutDir: true,
+    target: "es2022",
+    // A data: URL would need its own exception in the content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: { external: [/^node:/] },
+  },
+};
+
+const library: UserConfig = {
+  ...shared,
+  build: {
+    outDir: at("build/lib"),
+    emptyOutDir: true,
+    target: "es2022",
+    assetsInlineLimit: 0,
+    minify: false,
+    modulePreload: { polyfill: false },
+    // Not `build.lib`, which would put the .wasm files into the module as base64.
+    rolldownOptions: {
+      input: { posenc: at("web/posenc.ts") },
+      external: [/^node:/],
+      preserveEntrySignatures: "strict",
+      output: { entryFileNames: "[name].js", assetFileNames: "[name][extname]", codeSplitting: false },
+    },
+  },
+};
+
+export default defineConfig(({ mode }) => (mode === "lib" ? library : site));
+
+/** A stored theme must be set before the first paint, so its script is small, classic and blocking. */
+function themeScript(): Plugin {
+  const file = at("web/theme.js");
+  let serving = false;
+  return {
+    name: "posenc-theme-script",
+    configResolved(config) {
+      serving = config.command === "serve";
+    },
+    async buildStart() {
+      if (!serving) this.emitFile({ type: "asset", name: "theme.js", source: await readFile(file, "utf8") });
+    },
+    transformIndexHtml: {
+      order: "post",
+      handler(_html, { bundle }) {
+        const asset = Object.values(bundle ?? {}).find(
+          (chunk) => chunk.type === "asset" && chunk.names.includes("theme.js"),
+        );
+        const src = asset ? `./${asset.fileName}` : "/theme.js";
+        return [{ tag: "script", attrs: { src }, injectTo: "head-prepend" }];
+      },
+    },
+  };
+}
+
+/** Writes file.br and file.gz beside each text and wasm file that is worth it, for static servers. */
+function precompress(folder: string): Plugin {
+  return {
+    name: "posenc-precompress",
+    apply: "build",
+    async closeBundle(error?: Error) {
+      if (error) return;
+      const files = await readdir(folder, { recursive: true });
+      await Promise.all(
+        files
+          .filter((name) => /\.(html|js|css|svg|json|txt|wasm)$/.test(name))
+          .map(async (name) => {
+            const path = join(folder, name);
+            const bytes = await readFile(path);
+            if (bytes.length <= 1024) return;
+            const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+            await writeFile(`${path}.br`, brotliCompressSync(bytes, { params }));
+            await writeFile(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+          }),
+      );
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// Code blocks, coloured at build time (Shiki). The theme names CSS variables and each becomes a class, so that the
+// colours are the page's own tokens in light and dark and the HTML needs no style attribute.
+
+import { createCssVariablesTheme, createHighlighter } from "shiki";
+
+const languages: Record<string, string> = {
+  python: "Python",
+  cpp: "C++",
+  ts: "TypeScript",
+  js: "JavaScript",
+  html: "HTML",
+  json: "JSON",
+  bash: "Shell",
+};
+const aliases: Record<string, string> = {
+  py: "python",
+  "c++": "cpp",
+  typescript: "ts",
+  javascript: "js",
+  sh: "bash",
+  shell: "bash",
+};
+
+export type CodeRenderer = (code: string, info: string) => string;
+
+/** `info` is the fence's: a language, then words that name the listing ("python NumPy" is labelled "NumPy"). */
+export async function codeRenderer(): Promise<CodeRenderer> {
+  const theme = createCssVariablesTheme({ name: "posenc", variablePrefix: "--code-" });
+  const highlighter = await createHighlighter({ themes: [theme], langs: Object.keys(languages) });
+  return (code, info) => {
+    const [named = "", ...words] = info.trim().split(/\s+/);
+    const lang = aliases[named] ?? named;
+    if (lang !== "" && lang !== "text" && !(lang in languages)) {
+      throw new Error(`no grammar for "${named}" (known: ${Object.keys(languages).join(", ")}, text)`);
+    }
+    const label = words.join(" ") || languages[lang] || "Text";
+    const body = lang in languages ? highlight(code.trimEnd(), lang) : escape(code.trimEnd());
+    // Scrolls sideways, so it can take focus and has a name.
+    return `<div class="code"><p class="code-label">${escape(label)}</p><pre class="scroll"><code>${body}</code></pre></div>\n`;
+  };
+
+  function highlight(code: string, lang: string): string {
+    const { tokens } = highlighter.codeToTokens(code, { lang, theme: "posenc" });
+    return tokens
+      .map((line) =>
+        line
+          .map(({ content, color }) => {
+            const kind = /--code-token-([\w-]+)/.exec(color ?? "")?.[1];
+            return kind ? `<span class="tok-${kind}">${escape(content)}</span>` : escape(content);
+          })
+          .join(""),
+      )
+      .join("\n");
+  }
+}
+
+export function escape(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+}

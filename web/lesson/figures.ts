@@ -1,0 +1,8 @@
+// The figures a section may place (`::figure tag`), each with the sentence that stands in its place without script.
+
+export const figures: Record<string, string> = {
+  "pe-permutation": "An interactive figure: reorder a sentence and see which attention outputs change.",
+  "pe-heatmap": "An interactive heatmap: each row is a position, each column a dimension of its encoding.",
+  "pe-rope": "An interactive figure: rotate a query and a key by their positions and read the score.",
+  "pe-rope-scores": "An interactive figure: attention scores before and after the rotation.",
+};

@@ -1,0 +1,87 @@
+// Vite plugin: puts the rendered lesson into index.html. What the browser needs beside the HTML (the rules for
+// lifted style attributes, and the subset math font) is written to build/lesson/, which main.css imports.
+
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Plugin } from "vite";
+import type { Posenc } from "../posenc.ts";
+import { mathFont } from "./math-font.ts";
+import { numbers } from "./numbers.ts";
+import { renderLesson } from "./render.ts";
+import type { Lesson } from "./render.ts";
+import { parseSection } from "./section.ts";
+import { tables } from "./tables.ts";
+
+export interface LessonOptions {
+  /** Repository root. */
+  root: string;
+  /** Folder of the section files. */
+  sections: string;
+  /** Where the files for the stylesheet go. */
+  out: string;
+  /** The built core. */
+  core(): Promise<Posenc>;
+}
+
+export function lesson(options: LessonOptions): Plugin {
+  let rendered: Promise<Lesson> | undefined;
+  const render = async (): Promise<Lesson> => {
+    const posenc = await options.core();
+    const files = (await readdir(options.sections)).filter((name) => name.endsWith(".md")).sort();
+    const sections = await Promise.all(
+      files.map(async (name) => {
+        const path = join(options.sections, name);
+        return parseSection(relative(options.root, path), await readFile(path, "utf8"));
+      }),
+    );
+    const lesson = await renderLesson(sections, { numbers: numbers(posenc), tables: tables(posenc) });
+    await mkdir(options.out, { recursive: true });
+    await Promise.all([
+      writeFile(join(options.out, "math.woff2"), await mathFont(lesson.article)),
+      writeFile(join(options.out, "lesson.css"), `${lesson.css}\n`),
+    ]);
+    return lesson;
+  };
+
+  return {
+    name: "posenc-lesson",
+    // Before any stylesheet is read: main.css imports what this writes.
+    async buildStart() {
+      rendered = render();
+      await rendered.catch((error: Error) => {
+        if (!this.meta.watchMode) throw error;
+        this.warn(error.message);
+      });
+    },
+    configureServer(server) {
+      server.watcher.add(options.sections);
+      server.watcher.on("all", (_event, path) => {
+        if (!path.endsWith(".md")) return;
+        rendered = undefined;
+        server.ws.send({ type: "full-reload" });
+      });
+    },
+    transformIndexHtml: {
+      order: "pre",
+      async handler(html, context) {
+        if (!html.includes("<!-- lesson -->")) return html;
+        if (context.server) rendered ??= render();
+        const { article, sectionList } = await (rendered ?? render());
+        return html
+          .replace("<!-- lesson -->", () => article)
+          .replace("<!-- section list -->", () => sectionList);
+      },
+    },
+  };
+}
+
+/** Imports the library that the lib build made for Node. */
+export async function builtCore(path: string): Promise<Posenc> {
+  if (!existsSync(path)) {
+    throw new Error(`${path} is missing: the lesson computes its numbers with it. Build the library first.`);
+  }
+  const { load } = (await import(pathToFileURL(path).href)) as typeof import("../posenc.ts");
+  return load();
+}

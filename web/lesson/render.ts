@@ -1,0 +1,243 @@
+// Sections in Markdown → the article and its section list in HTML. Runs at build time; the page needs no script
+// to be read. Every mistake in every section is collected and reported at once, with its file and line.
+
+import MarkdownIt from "markdown-it";
+import type { Options, Token } from "markdown-it";
+import container from "markdown-it-container";
+import { approaches } from "./approaches.svg.ts";
+import { codeRenderer, escape } from "./code.ts";
+import { figures } from "./figures.ts";
+import { styleSheet } from "./inline-styles.ts";
+import { mathSyntax, renderMath } from "./math.ts";
+import type { Section } from "./section.ts";
+import type { Table } from "./tables.ts";
+import { fillValues, groupDigits } from "./values.ts";
+
+export interface Content {
+  numbers: Record<string, string>;
+  tables: Record<string, Table>;
+}
+
+export interface Lesson {
+  title: string;
+  article: string;
+  sectionList: string;
+  /** Rules for what would have been style attributes. */
+  css: string;
+}
+
+interface Env {
+  section: Section;
+  problem(message: string, line?: number): void;
+  /** Line within the markdown of the block that is being rendered. */
+  line: number;
+}
+
+const diagrams: Record<string, string> = { approaches };
+
+export async function renderLesson(sections: Section[], content: Content): Promise<Lesson> {
+  const problems: string[] = [];
+  const usedNumbers = new Set<string>();
+  const usedTables = new Set<string>();
+  const ids = new Map<string, string>();
+  const links: { id: string; where: string }[] = [];
+  const styles = styleSheet("m");
+  const code = await codeRenderer();
+  const md = new MarkdownIt({ html: false, linkify: false, typographer: false });
+
+  md.use(mathSyntax);
+  md.use(directive);
+  md.use(container, "question", {
+    render: (tokens: Token[], index: number, _options: Options, env: Env) => {
+      const token = tokens[index] as Token;
+      if (token.nesting < 0) return "</div></details>\n";
+      const title = token.info.trim().replace(/^question\s*/, "");
+      if (!title) env.problem(":::question needs a title", token.map?.[0]);
+      return `<details class="question"><summary>${md.renderInline(title, env)}</summary><div>\n`;
+    },
+  });
+  md.use(container, "erratum", {
+    render: (tokens: Token[], index: number) =>
+      (tokens[index] as Token).nesting > 0
+        ? '<aside class="erratum" aria-label="Correction">\n'
+        : "</aside>\n",
+  });
+
+  const rules = md.renderer.rules;
+  const guarded =
+    (render: (token: Token, env: Env) => string) =>
+    (tokens: Token[], index: number, _options: Options, env: Env): string => {
+      const token = tokens[index] as Token;
+      try {
+        return render(token, env);
+      } catch (error) {
+        env.problem((error as Error).message, token.map?.[0] ?? env.line);
+        return "";
+      }
+    };
+  rules.fence = guarded((token) => code(token.content, token.info));
+  rules.math_inline = guarded((token) => styles.lift(renderMath(token.content, false)));
+  rules.math_block = guarded(
+    (token) => `<div class="math scroll">${styles.lift(renderMath(token.content, true))}</div>\n`,
+  );
+  rules.directive = guarded((token, env) => {
+    const [name, ...words] = token.info.split(/\s+/);
+    if (name === "figure") return figure(words.join(" "));
+    const which = words[0] ?? "";
+    if (name === "diagram") {
+      const drawing = diagrams[which];
+      if (!drawing) throw new Error(`unknown diagram "${which}"`);
+      return `<figure class="diagram">${drawing}</figure>\n`;
+    }
+    if (name === "table") {
+      const found = content.tables[which];
+      if (!found) throw new Error(`unknown table "${which}"`);
+      usedTables.add(which);
+      return computedTable(found, env);
+    }
+    throw new Error(`unknown directive "::${name}"`);
+  });
+  rules.table_open = () => '<div class="table scroll"><table>\n';
+  rules.table_close = () => "</table></div>\n";
+  // markdown-it aligns cells by style attributes.
+  for (const cell of ["th_open", "td_open"]) {
+    rules[cell] = (tokens, index, options, _env, self) => {
+      const token = tokens[index] as Token;
+      const align = String(token.attrGet("style") ?? "").replace("text-align:", "");
+      token.attrs = null;
+      if (token.tag === "th") token.attrSet("scope", "col");
+      if (align) token.attrSet("class", align === "right" ? "number" : align);
+      return self.renderToken(tokens, index, options);
+    };
+  }
+
+  const articles = sections.map((section) => {
+    const where = (line?: number) =>
+      line === undefined ? section.file : `${section.file}:${line + 1 + section.offset}`;
+    const env: Env = {
+      section,
+      line: 0,
+      problem: (message, line) => problems.push(`${where(line)}: ${message}`),
+    };
+    claim(section.id, section.file, env);
+    const markdown = fillValues(section.markdown, content.numbers, usedNumbers, (name, line) =>
+      env.problem(`unknown number "{{${name}}}"`, line),
+    );
+    const tokens = md.parse(markdown, env);
+    prepare(tokens, env, where);
+    return article(section, md.renderer.render(tokens, md.options, env));
+  });
+
+  for (const { id, where } of links) if (!ids.has(id)) problems.push(`${where}: no section or heading "#${id}"`);
+  for (const name of Object.keys(content.numbers)) {
+    if (!usedNumbers.has(name)) problems.push(`web/lesson/numbers.ts: "${name}" is not used in any section`);
+  }
+  for (const name of Object.keys(content.tables)) {
+    if (!usedTables.has(name)) problems.push(`web/lesson/tables.ts: "${name}" is not used in any section`);
+  }
+  if (problems.length > 0) throw new Error(`the lesson has mistakes:\n${problems.join("\n")}`);
+
+  return {
+    title: sections[0]?.title ?? "",
+    article: articles.join("\n"),
+    sectionList: sections.filter(({ number }) => number > 0).map(listItem).join("\n"),
+    css: styles.css(),
+  };
+
+  function claim(id: string, where: string, env: Env, line?: number): void {
+    const taken = ids.get(id);
+    if (taken) env.problem(`the id "${id}" is already that of ${taken}`, line);
+    ids.set(id, where);
+  }
+
+  /** Gives headings their level and id, and notes every link for the check. */
+  function prepare(tokens: Token[], env: Env, where: (line?: number) => string): void {
+    const headings = tokens.filter(({ type }) => type === "heading_open" || type === "heading_close");
+    // Sections are h2, so the topmost heading inside one is h3, however the file numbers it.
+    const shift = 3 - Math.min(3, ...headings.map(({ tag }) => Number(tag[1])));
+    for (const heading of headings) heading.tag = `h${Math.min(6, Number(heading.tag[1]) + shift)}`;
+    tokens.forEach((token, index) => {
+      if (token.type === "heading_open") {
+        const text = tokens[index + 1]?.content ?? "";
+        const id = `${env.section.id}-${slug(text)}`;
+        token.attrSet("id", id);
+        claim(id, where(token.map?.[0]), env, token.map?.[0]);
+      }
+      for (const child of token.children ?? []) {
+        if (child.type === "math_inline") child.map = token.map;
+        if (child.type !== "link_open") continue;
+        const href = String(child.attrGet("href"));
+        if (href.startsWith("#")) links.push({ id: href.slice(1), where: where(token.map?.[0]) });
+        else if (/^https?:/.test(href)) child.attrSet("rel", "noopener");
+        else env.problem(`link "${href}" is neither #id nor http(s)`, token.map?.[0]);
+      }
+    });
+  }
+
+  function computedTable({ caption, head, rows }: Table, env: Env): string {
+    const numeric = head.map((_, column) => rows.every((row) => isNumeric(row[column])));
+    const cell = (value: string | number, column: number, tag: string): string => {
+      const text = typeof value === "number" ? groupDigits(value) : md.renderInline(groupDigits(value), env);
+      const name = tag === "td" ? "td" : `th scope="${tag}"`;
+      return `<${name}${numeric[column] ? ' class="number"' : ""}>${text}</${name.slice(0, 2)}>`;
+    };
+    const line = (cells: string[]) => `<tr>${cells.join("")}</tr>\n`;
+    const body = rows.map((row) => line(row.map((value, i) => cell(value, i, i === 0 && !numeric[0] ? "row" : "td"))));
+    return (
+      `<div class="table scroll"><table><caption>${md.renderInline(caption, env)}</caption>\n` +
+      `<thead>${line(head.map((value, i) => cell(value, i, "col")))}</thead>\n<tbody>${body.join("")}</tbody></table></div>\n`
+    );
+  }
+}
+
+/** `::name words` on a line of its own. */
+function directive(md: MarkdownIt): void {
+  md.block.ruler.before(
+    "paragraph",
+    "directive",
+    (state, start, _end, silent) => {
+      const line = state.src.slice((state.bMarks[start] ?? 0) + (state.tShift[start] ?? 0), state.eMarks[start]);
+      const found = /^::([a-z].*)$/.exec(line.trim());
+      if (!found) return false;
+      if (silent) return true;
+      const token = state.push("directive", "", 0);
+      token.info = found[1] ?? "";
+      token.map = [start, start + 1];
+      state.line = start + 1;
+      return true;
+    },
+    { alt: ["paragraph"] },
+  );
+}
+
+function figure(words: string): string {
+  const [, tag = "", rest = ""] = /^(\S*)\s*(.*)$/.exec(words) ?? [];
+  const fallback = figures[tag];
+  if (!fallback) throw new Error(`unknown figure "${tag}" (known: ${Object.keys(figures).join(", ")})`);
+  const attributes = [...rest.matchAll(/([a-z][a-z-]*)(?:=(?:"([^"]*)"|(\S+)))?/g)];
+  const unread = attributes.reduce((text, [whole]) => text.replace(whole, ""), rest).trim();
+  if (unread) throw new Error(`cannot read "${unread}" as attributes of ${tag}`);
+  const list = attributes.map(([, name, quoted, bare]) => ` ${name}="${escape(quoted ?? bare ?? "")}"`).join("");
+  return `<figure class="wide"><${tag}${list}><p>${fallback}</p></${tag}></figure>\n`;
+}
+
+function article({ number, id, title }: Section, body: string): string {
+  if (number === 0) return `<header class="intro" id="${id}">\n<h1>${escape(title)}</h1>\n${body}</header>`;
+  return (
+    `<section id="${id}" aria-labelledby="${id}-title">\n` +
+    `<h2 id="${id}-title"><span class="section-number">${number}</span> ${escape(title)} ` +
+    `<a class="anchor" href="#${id}" aria-label="Link to “${escape(title)}”">#</a></h2>\n${body}</section>`
+  );
+}
+
+function listItem({ number, id, short }: Section): string {
+  return `<li><a href="#${id}"><span class="section-number">${number}</span> ${escape(short)}</a></li>`;
+}
+
+function slug(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+}
+
+function isNumeric(value: string | number | undefined): boolean {
+  return typeof value === "number" || /^[−-]?[\d\u202f.,]*\d([eE][−-]?\d+)?( ?%)?$|^[—–]?$/.test(value ?? "");
+}

@@ -1,0 +1,33 @@
+// The section list says where one is: the last section whose top has passed the upper third of the window.
+
+export function sectionList(nav: HTMLElement): void {
+  const panel = nav.querySelector<HTMLElement>("[popover]");
+  const current = nav.querySelector<HTMLElement>(".sections-current");
+  const links = new Map<string, HTMLAnchorElement>();
+  for (const link of nav.querySelectorAll<HTMLAnchorElement>("ol a")) links.set(link.hash.slice(1), link);
+  const sections = [...document.querySelectorAll<HTMLElement>("article > section")];
+  const closed = current?.textContent ?? "";
+
+  let active: HTMLAnchorElement | undefined;
+  const mark = (): void => {
+    const line = innerHeight / 3;
+    const section = sections.findLast((candidate) => candidate.getBoundingClientRect().top <= line);
+    const link = section && links.get(section.id);
+    if (link === active) return;
+    active?.removeAttribute("aria-current");
+    link?.setAttribute("aria-current", "location");
+    active = link;
+    if (current) current.textContent = link?.textContent ?? closed;
+    // Only the list may scroll, never the page.
+    if (panel && link && panel.scrollHeight > panel.clientHeight) {
+      panel.scrollTop = link.offsetTop - panel.clientHeight / 2;
+    }
+  };
+  // A band of no height at the upper third: a section that crosses it, in either direction, is reported.
+  const observer = new IntersectionObserver(mark, { rootMargin: "-33% 0px -67% 0px" });
+  for (const section of document.querySelectorAll("article > *")) observer.observe(section);
+
+  panel?.addEventListener("click", ({ target }) => {
+    if ((target as Element).closest("a") && panel.matches(":popover-open")) panel.hidePopover();
+  });
+}
