@@ -30,7 +30,7 @@ const site: UserConfig = {
       out: at("build/lesson"),
       core: () => builtCore(at("build/lib/posenc.js")),
     }),
-    themeScript(),
+    firstPaint(),
     precompress(at("dist")),
   ],
   build: {
@@ -65,26 +65,36 @@ const library: UserConfig = {
 
 export default defineConfig(({ mode }) => (mode === "lib" ? library : site));
 
-/** A stored theme must be set before the first paint, so its script is small, classic and blocking. */
-function themeScript(): Plugin {
-  const file = at("web/theme.js");
+/**
+ * What the first paint waits for. A stored theme must be set before it, so its script is small, classic and blocking;
+ * the fonts are asked for at once, so that no line breaks anew when they arrive.
+ */
+function firstPaint(): Plugin {
   let serving = false;
   return {
-    name: "posenc-theme-script",
+    name: "posenc-first-paint",
     configResolved(config) {
       serving = config.command === "serve";
     },
     async buildStart() {
-      if (!serving) this.emitFile({ type: "asset", name: "theme.js", source: await readFile(file, "utf8") });
+      if (serving) return;
+      this.emitFile({ type: "asset", name: "theme.js", source: await readFile(at("web/theme.js"), "utf8") });
     },
     transformIndexHtml: {
       order: "post",
       handler(_html, { bundle }) {
-        const asset = Object.values(bundle ?? {}).find(
-          (chunk) => chunk.type === "asset" && chunk.names.includes("theme.js"),
-        );
-        const src = asset ? `./${asset.fileName}` : "/theme.js";
-        return [{ tag: "script", attrs: { src }, injectTo: "head-prepend" }];
+        if (!bundle) return [{ tag: "script", attrs: { src: "/theme.js" }, injectTo: "head-prepend" }];
+        const asset = (name: string): string => {
+          const found = Object.values(bundle).find((file) => file.type === "asset" && file.names.includes(name));
+          if (!found) throw new Error(`${name} is not among the built assets`);
+          return `./${found.fileName}`;
+        };
+        const preload = ["text.woff2", "text-semibold.woff2", "math.woff2"].map((name) => ({
+          tag: "link",
+          attrs: { rel: "preload", href: asset(name), as: "font", type: "font/woff2", crossorigin: true },
+          injectTo: "head" as const,
+        }));
+        return [{ tag: "script", attrs: { src: asset("theme.js") }, injectTo: "head" as const }, ...preload];
       },
     },
   };

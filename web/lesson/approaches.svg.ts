@@ -34,7 +34,10 @@ ${words(65, [
   ["learned", "method learned"],
 ])}
 ${line(centre.q, 90, 196)}
-<text class="place" x="${left}" y="175">attention, in every layer</text>
+${words(179, [
+  ["in attention,", "place"],
+  ["in every layer", "place"],
+])}
 <path class="flow" d="M${centre.v} 210V204a8 8 0 0 1 8 -8H${centre.k - 8}a8 8 0 0 1 8 8V210M${centre.q} 196V210"/>
 ${box(centre.v - 22, 210, 44, "v", "symbol")}${box(centre.q - 22, 210, 44, "q", "symbol q")}${box(centre.k - 22, 210, 44, "k", "symbol k")}
 ${line(centre.q, 240, 260)}${line(centre.k, 240, 260)}

@@ -1,9 +1,10 @@
 // Code blocks, coloured at build time (Shiki). The theme names CSS variables and each becomes a class, so that the
 // colours are the page's own tokens in light and dark and the HTML needs no style attribute.
 
+import type { BundledLanguage } from "shiki";
 import { createCssVariablesTheme, createHighlighter } from "shiki";
 
-const languages: Record<string, string> = {
+const languages: Partial<Record<BundledLanguage, string>> = {
   python: "Python",
   cpp: "C++",
   ts: "TypeScript",
@@ -23,23 +24,23 @@ const aliases: Record<string, string> = {
 
 export type CodeRenderer = (code: string, info: string) => string;
 
-/** `info` is the fence's: a language, then words that name the listing ("python NumPy" is labelled "NumPy"). */
+/** `info` is the fence's: a language, then words that name the listing ("python NumPy" is labelled "NumPy". Plain text is what a
+ * listing prints). */
 export async function codeRenderer(): Promise<CodeRenderer> {
   const theme = createCssVariablesTheme({ name: "posenc", variablePrefix: "--code-" });
   const highlighter = await createHighlighter({ themes: [theme], langs: Object.keys(languages) });
   return (code, info) => {
     const [named = "", ...words] = info.trim().split(/\s+/);
-    const lang = aliases[named] ?? named;
-    if (lang !== "" && lang !== "text" && !(lang in languages)) {
+    const lang = known(aliases[named] ?? named);
+    if (!lang && named !== "" && named !== "text") {
       throw new Error(`no grammar for "${named}" (known: ${Object.keys(languages).join(", ")}, text)`);
     }
-    const label = words.join(" ") || languages[lang] || "Text";
-    const body = lang in languages ? highlight(code.trimEnd(), lang) : escape(code.trimEnd());
-    // Scrolls sideways, so it can take focus and has a name.
+    const label = words.join(" ") || (lang && languages[lang]) || "Output";
+    const body = lang ? highlight(code.trimEnd(), lang) : escape(code.trimEnd());
     return `<div class="code"><p class="code-label">${escape(label)}</p><pre class="scroll"><code>${body}</code></pre></div>\n`;
   };
 
-  function highlight(code: string, lang: string): string {
+  function highlight(code: string, lang: BundledLanguage): string {
     const { tokens } = highlighter.codeToTokens(code, { lang, theme: "posenc" });
     return tokens
       .map((line) =>
@@ -52,6 +53,10 @@ export async function codeRenderer(): Promise<CodeRenderer> {
       )
       .join("\n");
   }
+}
+
+function known(lang: string): BundledLanguage | undefined {
+  return lang in languages ? (lang as BundledLanguage) : undefined;
 }
 
 export function escape(text: string): string {

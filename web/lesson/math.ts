@@ -12,6 +12,25 @@ const macros = {
   "\\dims": "\\class{sym-dim}{#1}",
 };
 
+/** A displayed formula. Where its parts are set apart by \\qquad, each is one formula, so that they wrap on phones. */
+export function renderDisplay(tex: string): string {
+  return splitAtQuads(tex)
+    .map((part) => renderMath(part, true))
+    .join("");
+}
+
+function splitAtQuads(tex: string): string[] {
+  const parts = [""];
+  let depth = 0;
+  for (const [word] of tex.matchAll(/\\(?:begin|end|[a-zA-Z]+|.)|[^\\]/gs)) {
+    if (word === "{" || word === "\\begin" || word === "\\left") depth += 1;
+    if (word === "}" || word === "\\end" || word === "\\right") depth -= 1;
+    if (word === "\\qquad" && depth === 0) parts.push("");
+    else parts[parts.length - 1] += word;
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== "");
+}
+
 export function renderMath(tex: string, display: boolean): string {
   const bare = tex.replace(/\u202f/g, "").replace(/−/g, "-");
   const html = temml.renderToString(bare, {

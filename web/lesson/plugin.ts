@@ -1,5 +1,5 @@
 // Vite plugin: puts the rendered lesson into index.html. What the browser needs beside the HTML (the rules for
-// lifted style attributes, and the subset math font) is written to build/lesson/, which main.css imports.
+// lifted style attributes, and the subset fonts) is written to build/lesson/, which main.css imports.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import type { Posenc } from "../posenc.ts";
-import { mathFont } from "./math-font.ts";
+import { fonts } from "./fonts.ts";
 import { numbers } from "./numbers.ts";
 import { renderLesson } from "./render.ts";
 import type { Lesson } from "./render.ts";
@@ -29,19 +29,18 @@ export function lesson(options: LessonOptions): Plugin {
   let rendered: Promise<Lesson> | undefined;
   const render = async (): Promise<Lesson> => {
     const posenc = await options.core();
-    const files = (await readdir(options.sections)).filter((name) => name.endsWith(".md")).sort();
+    const names = (await readdir(options.sections)).filter((name) => name.endsWith(".md")).sort();
     const sections = await Promise.all(
-      files.map(async (name) => {
+      names.map(async (name) => {
         const path = join(options.sections, name);
         return parseSection(relative(options.root, path), await readFile(path, "utf8"));
       }),
     );
     const lesson = await renderLesson(sections, { numbers: numbers(posenc), tables: tables(posenc) });
     await mkdir(options.out, { recursive: true });
-    await Promise.all([
-      writeFile(join(options.out, "math.woff2"), await mathFont(lesson.article)),
-      writeFile(join(options.out, "lesson.css"), `${lesson.css}\n`),
-    ]);
+    const files = new Map<string, string | Buffer>(await fonts(lesson.article));
+    files.set("lesson.css", `${lesson.css}\n`);
+    await Promise.all([...files].map(([name, bytes]) => writeFile(join(options.out, name), bytes)));
     return lesson;
   };
 

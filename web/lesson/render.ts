@@ -8,7 +8,7 @@ import { approaches } from "./approaches.svg.ts";
 import { codeRenderer, escape } from "./code.ts";
 import { figures } from "./figures.ts";
 import { styleSheet } from "./inline-styles.ts";
-import { mathSyntax, renderMath } from "./math.ts";
+import { mathSyntax, renderDisplay, renderMath } from "./math.ts";
 import type { Section } from "./section.ts";
 import type { Table } from "./tables.ts";
 import { fillValues, groupDigits } from "./values.ts";
@@ -33,6 +33,8 @@ interface Env {
   line: number;
 }
 
+// Its types are those of another copy of markdown-it's.
+const containerPlugin = container as unknown as (md: MarkdownIt, ...options: unknown[]) => void;
 const diagrams: Record<string, string> = { approaches };
 
 export async function renderLesson(sections: Section[], content: Content): Promise<Lesson> {
@@ -43,11 +45,11 @@ export async function renderLesson(sections: Section[], content: Content): Promi
   const links: { id: string; where: string }[] = [];
   const styles = styleSheet("m");
   const code = await codeRenderer();
-  const md = new MarkdownIt({ html: false, linkify: false, typographer: false });
+  const md = new MarkdownIt({ html: false, linkify: false, typographer: true });
 
   md.use(mathSyntax);
   md.use(directive);
-  md.use(container, "question", {
+  md.use(containerPlugin, "question", {
     render: (tokens: Token[], index: number, _options: Options, env: Env) => {
       const token = tokens[index] as Token;
       if (token.nesting < 0) return "</div></details>\n";
@@ -56,10 +58,11 @@ export async function renderLesson(sections: Section[], content: Content): Promi
       return `<details class="question"><summary>${md.renderInline(title, env)}</summary><div>\n`;
     },
   });
-  md.use(container, "erratum", {
+  md.use(containerPlugin, "erratum", {
     render: (tokens: Token[], index: number) =>
       (tokens[index] as Token).nesting > 0
-        ? '<aside class="erratum" aria-label="Correction">\n'
+        ? // A note, since a page with fourteen landmarks called "Correction" would have none that helps.
+          '<aside class="erratum" role="note" aria-label="Correction">\n'
         : "</aside>\n",
   });
 
@@ -78,7 +81,7 @@ export async function renderLesson(sections: Section[], content: Content): Promi
   rules.fence = guarded((token) => code(token.content, token.info));
   rules.math_inline = guarded((token) => styles.lift(renderMath(token.content, false)));
   rules.math_block = guarded(
-    (token) => `<div class="math scroll">${styles.lift(renderMath(token.content, true))}</div>\n`,
+    (token) => `<div class="math scroll">${styles.lift(renderDisplay(token.content))}</div>\n`,
   );
   rules.directive = guarded((token, env) => {
     const [name, ...words] = token.info.split(/\s+/);

@@ -1,3 +1,4 @@
+/// <reference types="vite/client" />
 // A figure's module is fetched when the figure comes near the window, or at once for printing.
 
 const modules = import.meta.glob("../figures/pe-*.ts");

@@ -11,7 +11,7 @@ export function sectionList(nav: HTMLElement): void {
   let active: HTMLAnchorElement | undefined;
   const mark = (): void => {
     const line = innerHeight / 3;
-    const section = sections.findLast((candidate) => candidate.getBoundingClientRect().top <= line);
+    const section = sections.filter((candidate) => candidate.getBoundingClientRect().top <= line).at(-1);
     const link = section && links.get(section.id);
     if (link === active) return;
     active?.removeAttribute("aria-current");
