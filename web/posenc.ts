@@ -1,0 +1,725 @@
+/**
+ * The numerics of positional encoding, for JavaScript: in a page, in a worker and in Node.
+ *
+ * Shapes, units, errors and sources of each function stand in `cpp/posenc.hpp`, under the same name in snake_case.
+ * Arrays are row-major typed arrays; the returned ones are copies and stay valid for ever. A wrong kind (8.9 or "8"
+ * for a count, a plain array, an unknown name) throws a TypeError that names the field; a wrong value throws a
+ * RangeError with the core's sentence and the value received.
+ */
+import createPosenc, { type Core } from "./wasm/posenc.mjs";
+
+export type SinusoidalLayout = "interleaved" | "halves" | "halves-minus-one";
+export type PairLayout = "interleaved" | "half";
+export type RopeType =
+  | "default"
+  | "linear"
+  | "ntk"
+  | "dynamic"
+  | "yarn"
+  | "longrope"
+  | "llama3"
+  | "proportional";
+export type MropeLayout = "chunked" | "interleaved";
+export type Encoding = "none" | "sinusoidal" | "learned" | "rope" | "alibi" | "t5";
+export type FloatFormat = "float32" | "bfloat16" | "float16";
+
+export interface SinusoidalConfig {
+  seqLen?: number;
+  dModel: number;
+  base?: number;
+  firstPosition?: number;
+  positionStep?: number;
+  layout?: SinusoidalLayout;
+}
+export interface EmbeddingConfig {
+  batch: number;
+  seqLen: number;
+  vocabSize: number;
+  dModel: number;
+  positionRows: number;
+  scaleBySqrtDModel?: boolean;
+}
+export interface RopeConfig {
+  headDim: number;
+  /** Default: headDim. */
+  rotaryDim?: number;
+  ropeTheta?: number;
+  ropeType?: RopeType;
+  factor?: number;
+  originalMaxPositionEmbeddings?: number;
+  attentionFactor?: number;
+  betaFast?: number;
+  betaSlow?: number;
+  truncate?: boolean;
+  mscale?: number;
+  mscaleAllDim?: number;
+  lowFreqFactor?: number;
+  highFreqFactor?: number;
+  partialRotaryFactor?: number;
+  frequencyDim?: number;
+  shortFactor?: Float64Array;
+  longFactor?: Float64Array;
+}
+export interface RopeShape {
+  numHeads?: number;
+  seqLen: number;
+  headDim: number;
+  /** Default: headDim. */
+  rotaryDim?: number;
+  layout?: PairLayout;
+}
+export interface AlibiConfig {
+  numHeads: number;
+  alibiBiasMax?: number;
+}
+export interface T5Config {
+  numBuckets?: number;
+  maxDistance?: number;
+  bidirectional?: boolean;
+}
+export interface AttentionConfig {
+  numHeads?: number;
+  seqLen: number;
+  headDim: number;
+  /** Default: 1/√headDim. */
+  scale?: number;
+  causal?: boolean;
+}
+export interface LayerConfig {
+  seqLen: number;
+  dModel: number;
+  numHeads?: number;
+  numLayers?: number;
+  encoding?: Encoding;
+  causal?: boolean;
+  base?: number;
+  layout?: PairLayout;
+  alibiBiasMax?: number;
+  t5?: T5Config;
+}
+/** (numLayers, dModel, dModel) each; learned: positions (seqLen, dModel); t5: t5Table (numBuckets, numHeads). */
+export interface LayerWeights {
+  wQ: Float64Array;
+  wK: Float64Array;
+  wV: Float64Array;
+  wO: Float64Array;
+  positions?: Float64Array;
+  t5Table?: Float64Array;
+}
+/** The part of the matrix shown defaults to all of it. */
+export interface ColormapConfig {
+  rows: number;
+  cols: number;
+  width: number;
+  height: number;
+  firstRow?: number;
+  firstCol?: number;
+  numRows?: number;
+  numCols?: number;
+  vmin?: number;
+  vmax?: number;
+  transpose?: boolean;
+}
+
+export interface CosSin<T = Float64Array> {
+  cos: T;
+  sin: T;
+}
+export interface AttentionResult {
+  output: Float64Array;
+  weights: Float64Array;
+  logits: Float64Array;
+}
+/** With a permutation P: the result on the permuted rows, max |f(Px) − P f(x)|, and max |mean f(Px) − mean f(x)|. */
+export interface OrderResult extends AttentionResult {
+  permuted: AttentionResult;
+  equivariance: number;
+  pooled: number;
+}
+type Floats = Float32Array | Float64Array;
+
+export interface Posenc {
+  /** Whether the SIMD build is running. */
+  readonly simd: boolean;
+  sinusoidalTable(config: SinusoidalConfig): Float32Array;
+  sinusoidalRows(positions: Float64Array, config: SinusoidalConfig): Float64Array;
+  sinusoidalInvFreq(config: SinusoidalConfig): Float64Array;
+  shiftMatrices(invFreq: Float64Array, k: number): Float64Array;
+  dotByOffset(offsets: Float64Array, invFreq: Float64Array): Float64Array;
+  similarity<T extends Floats>(table: T, rows: number, cols: number): T;
+  lookupRows<T extends Floats>(table: T, ids: Int32Array, rows: number, cols: number): T;
+  embed(
+    tokenIds: Int32Array,
+    tokenTable: Float32Array,
+    positionTable: Float32Array,
+    config: EmbeddingConfig,
+  ): Float32Array;
+  ropeInvFreq(config: RopeConfig, seqLen?: number): { invFreq: Float64Array; attentionFactor: number };
+  dynamicSeqLen(config: RopeConfig, cachedSeqLen: number, seqLen: number): number;
+  yarnCorrectionRange(config: RopeConfig): { low: number; high: number };
+  yarnMscale(factor: number, mscale?: number): number;
+  longropeAttentionFactor(factor: number, originalMaxPositionEmbeddings: number): number;
+  ropeCosSin(positions: Float64Array, invFreq: Float64Array, attentionFactor?: number): CosSin;
+  ropeCache(
+    seqLen: number,
+    invFreq: Float64Array,
+    options?: { firstPosition?: number; attentionFactor?: number },
+  ): CosSin<Float32Array>;
+  mropeAxes(sections: Int32Array, pairs: number, layout: MropeLayout): Int32Array;
+  mropeCosSin(
+    positions: Float64Array,
+    axis: Int32Array,
+    invFreq: Float64Array,
+    attentionFactor?: number,
+  ): CosSin;
+  ropeApply<T extends Floats>(x: T, cos: T, sin: T, shape: RopeShape): T;
+  halfFromInterleaved(shape: Omit<RopeShape, "seqLen" | "layout">): Int32Array;
+  ropeScoreByOffset(
+    offsets: Float64Array,
+    q: Float64Array,
+    k: Float64Array,
+    invFreq: Float64Array,
+  ): Float64Array;
+  alibiSlopes(config: AlibiConfig): Float64Array;
+  alibiBias(slopes: Float64Array, seqLen: number, causal?: boolean): Float64Array;
+  t5Buckets(relativePositions: Int32Array, config?: T5Config): Int32Array;
+  t5Bias(table: Float64Array, numHeads: number, qLen: number, kLen: number, config?: T5Config): Float64Array;
+  /** Float64Array arguments run the plain double twin, which also returns the logits. */
+  attention(
+    q: Float64Array,
+    k: Float64Array,
+    v: Float64Array,
+    config: AttentionConfig,
+    bias?: Float64Array,
+  ): AttentionResult;
+  attention(
+    q: Float32Array,
+    k: Float32Array,
+    v: Float32Array,
+    config: AttentionConfig,
+    bias?: Float32Array,
+  ): { output: Float32Array; weights: Float32Array };
+  selfAttention(x: Float64Array, layer: LayerWeights, config: LayerConfig): AttentionResult;
+  orderExperiment(
+    x: Float64Array,
+    layer: LayerWeights,
+    permutation: Int32Array,
+    config: LayerConfig,
+  ): OrderResult;
+  crossTerms(
+    x: Float64Array,
+    p: Float64Array,
+    wQ: Float64Array,
+    wK: Float64Array,
+    shape: { seqLen: number; dModel: number; headDim: number; scale?: number },
+  ): Float64Array;
+  randomNormal(count: number, seed: number, sigma?: number): Float64Array;
+  roundTo(values: Float64Array, format: FloatFormat): Float64Array;
+  ropeFormatError(position: number, invFreq: Float64Array, format: FloatFormat): number;
+  /** 256 colours from stops (n, 3); without stops: RdBu. */
+  lut(stops?: Uint8Array): Uint32Array;
+  /** Bytes for an ImageData of width × height. */
+  colormap(values: Float32Array, lut: Uint32Array, config: ColormapConfig): Uint8ClampedArray<ArrayBuffer>;
+}
+
+// ---------------------------------------------------------------------------------------------------- kinds
+
+type Reader = (field: string, value: unknown, core: Core) => unknown;
+type Fields = Record<string, Reader>;
+interface Given {
+  [field: string]: unknown;
+}
+
+const show = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (ArrayBuffer.isView(value)) {
+    return `${value.constructor.name} of length ${(value as Float64Array).length}`;
+  }
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
+  return typeof value === "function" ? "a function" : String(value);
+};
+const wrongKind = (field: string, rule: string, value: unknown): TypeError =>
+  new TypeError(`${field} must be ${rule}, got ${show(value)}`);
+
+const optional =
+  (reader: Reader, fallback: unknown): Reader =>
+  (field, value, core) =>
+    value === undefined ? fallback : reader(field, value, core);
+
+const number: Reader = (field, value) => {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw wrongKind(field, "a finite number", value);
+  return value;
+};
+const MAX_COUNT = 2 ** 31 - 1;
+const integer: Reader = (field, value) => {
+  if (typeof value !== "number" || !Number.isInteger(value)) throw wrongKind(field, "an integer", value);
+  if (Math.abs(value) > MAX_COUNT) {
+    throw new RangeError(`${field} must be within ±${MAX_COUNT}, got ${value}: no array can hold so many`);
+  }
+  return value;
+};
+const boolean: Reader = (field, value) => {
+  if (typeof value !== "boolean") throw wrongKind(field, "true or false", value);
+  return value;
+};
+const named =
+  (list: string): Reader =>
+  (field, value, core) => {
+    const names = core[list] as Record<string, unknown>;
+    const known = Object.keys(names).filter((name) => name !== "values" && name !== "argCount");
+    if (typeof value === "string" && known.includes(value)) return names[value];
+    throw wrongKind(field, `one of ${known.join(", ")}`, value);
+  };
+type Arrays = Float32ArrayConstructor | Float64ArrayConstructor | Int32ArrayConstructor;
+const array =
+  (...kinds: (Arrays | Uint8ArrayConstructor | Uint32ArrayConstructor)[]): Reader =>
+  (field, value) => {
+    if (!kinds.some((kind) => value instanceof kind)) {
+      throw wrongKind(field, `a ${kinds.map((kind) => kind.name).join(" or ")}`, value);
+    }
+    return value;
+  };
+const f64 = array(Float64Array);
+const i32 = array(Int32Array);
+const floats = array(Float32Array, Float64Array);
+const record =
+  (fields: Fields): Reader =>
+  (field, value, core) =>
+    read(fields, field, value, core);
+
+function read(fields: Fields, what: string, given: unknown, core: Core): Given {
+  if (typeof given !== "object" || given === null || ArrayBuffer.isView(given) || Array.isArray(given)) {
+    throw wrongKind(what, "an object", given);
+  }
+  for (const key of Object.keys(given)) {
+    if (!Object.hasOwn(fields, key)) {
+      throw new TypeError(`${what} has no field ${show(key)}; it has ${Object.keys(fields).join(", ")}`);
+    }
+  }
+  const result: Given = {};
+  for (const [field, reader] of Object.entries(fields)) {
+    result[field] = reader(field, Object.hasOwn(given, field) ? (given as Given)[field] : undefined, core);
+  }
+  return result;
+}
+
+const FROM_FORMULA = Number.NaN;
+const SINUSOIDAL: Fields = {
+  seqLen: optional(integer, 1),
+  dModel: integer,
+  base: optional(number, 10000),
+  firstPosition: optional(number, 0),
+  positionStep: optional(number, 1),
+  layout: (field, value, core) => named("SinusoidalLayout")(field, value ?? "interleaved", core),
+};
+const EMBEDDING: Fields = {
+  batch: integer,
+  seqLen: integer,
+  vocabSize: integer,
+  dModel: integer,
+  positionRows: integer,
+  scaleBySqrtDModel: optional(boolean, true),
+};
+const pairLayout: Reader = (field, value, core) =>
+  named("PairLayout")(field, value ?? "interleaved", core);
+const ROPE: Fields = {
+  headDim: integer,
+  rotaryDim: optional(integer, undefined),
+  ropeTheta: optional(number, 10000),
+  ropeType: (field, value, core) => named("RopeType")(field, value ?? "default", core),
+  factor: optional(number, 1),
+  originalMaxPositionEmbeddings: optional(number, 0),
+  attentionFactor: optional(number, FROM_FORMULA),
+  betaFast: optional(number, 32),
+  betaSlow: optional(number, 1),
+  truncate: optional(boolean, true),
+  mscale: optional(number, FROM_FORMULA),
+  mscaleAllDim: optional(number, FROM_FORMULA),
+  lowFreqFactor: optional(number, 1),
+  highFreqFactor: optional(number, 4),
+  partialRotaryFactor: optional(number, 1),
+  frequencyDim: optional(integer, 0),
+  shortFactor: optional(f64, new Float64Array()),
+  longFactor: optional(f64, new Float64Array()),
+};
+const ROPE_SHAPE: Fields = {
+  numHeads: optional(integer, 1),
+  seqLen: integer,
+  headDim: integer,
+  rotaryDim: optional(integer, undefined),
+  layout: pairLayout,
+};
+const ALIBI: Fields = { numHeads: integer, alibiBiasMax: optional(number, 8) };
+const T5: Fields = {
+  numBuckets: optional(integer, 32),
+  maxDistance: optional(integer, 128),
+  bidirectional: optional(boolean, true),
+};
+const ATTENTION: Fields = {
+  numHeads: optional(integer, 1),
+  seqLen: integer,
+  headDim: integer,
+  scale: optional(number, undefined),
+  causal: optional(boolean, false),
+};
+const LAYER: Fields = {
+  seqLen: integer,
+  dModel: integer,
+  numHeads: optional(integer, 1),
+  numLayers: optional(integer, 1),
+  encoding: (field, value, core) => named("Encoding")(field, value ?? "none", core),
+  causal: optional(boolean, false),
+  base: optional(number, 10000),
+  layout: pairLayout,
+  alibiBiasMax: optional(number, 8),
+  t5: (field, value, core) => record(T5)(field, value ?? {}, core),
+};
+const LAYER_WEIGHTS: Fields = {
+  wQ: f64,
+  wK: f64,
+  wV: f64,
+  wO: f64,
+  positions: optional(f64, new Float64Array()),
+  t5Table: optional(f64, new Float64Array()),
+};
+const COLORMAP: Fields = {
+  rows: integer,
+  cols: integer,
+  width: integer,
+  height: integer,
+  firstRow: optional(number, 0),
+  firstCol: optional(number, 0),
+  numRows: optional(number, undefined),
+  numCols: optional(number, undefined),
+  vmin: optional(number, -1),
+  vmax: optional(number, 1),
+  transpose: optional(boolean, false),
+};
+
+// --------------------------------------------------------------------------------------------------- calls
+
+const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The result of a call, or a RangeError: the core's sentence and the values of the fields that it names. */
+function unwrap<T>(result: unknown, given: Given = {}): T {
+  if (typeof result !== "string") return result as T;
+  const named = new Set(result.match(/[a-z][a-z0-9_]*/gi) ?? []);
+  const values = [...named]
+    .map((name) => [camel(name), name] as const)
+    .filter(([field]) => Object.hasOwn(given, field) && typeof given[field] !== "object")
+    .map(([field, name]) => `${name} = ${show(given[field])}`);
+  throw new RangeError(values.length > 0 ? `${result}; got ${values.join(", ")}` : result);
+}
+
+function sameLength(field: string, values: { length: number }, expected: number, shape: string): void {
+  if (values.length !== expected) {
+    throw new RangeError(`${field} must have ${expected} entries, ${shape}; got ${values.length}`);
+  }
+}
+
+function wrap(core: Core, simd: boolean): Posenc {
+  const call = <T>(name: string, args: unknown[], given: Given = {}): T =>
+    unwrap<T>((core[name] as (...args: unknown[]) => unknown)(...args), given);
+  const config = (fields: Fields, what: string, given: unknown): Given => read(fields, what, given, core);
+  const check = <T>(reader: Reader, field: string, value: T): T => reader(field, value, core) as T;
+  const count = (field: string, value: number, least = 1): number => {
+    check(integer, field, value);
+    if (value < least) throw new RangeError(`${field} must be at least ${least}; got ${value}`);
+    return value;
+  };
+  const kindOf = (values: Floats): string => (values instanceof Float32Array ? "F32" : "F64");
+  const sameKind = (field: string, values: Floats, like: Floats): void => {
+    if (values.constructor !== like.constructor) throw wrongKind(field, `a ${like.constructor.name}`, values);
+  };
+  const rope = (given: RopeConfig): { config: Given; short: unknown; long: unknown } => {
+    const { shortFactor, longFactor, ...rest } = config(ROPE, "config", given);
+    rest.rotaryDim ??= rest.headDim;
+    return { config: rest, short: shortFactor, long: longFactor };
+  };
+  const shapeOf = (given: unknown): Given => {
+    const shape = config(ROPE_SHAPE, "shape", given);
+    shape.rotaryDim ??= shape.headDim;
+    return shape;
+  };
+  const layers = (x: Float64Array, layer: LayerWeights, permutation: Int32Array, given: LayerConfig) => {
+    const settings = config(LAYER, "config", given);
+    const weights = config(LAYER_WEIGHTS, "layer", layer);
+    const { seqLen, dModel, numHeads = 1, numLayers = 1 } = given;
+    sameLength("x", check(f64, "x", x), seqLen * dModel, "seqLen × dModel");
+    for (const name of ["wQ", "wK", "wV", "wO"] as const) {
+      sameLength(name, layer[name], numLayers * dModel * dModel, "numLayers × dModel × dModel");
+    }
+    if (given.encoding === "learned") {
+      sameLength("positions", weights.positions as Float64Array, seqLen * dModel, "seqLen × dModel");
+    }
+    if (given.encoding === "t5") {
+      const buckets = (settings.t5 as Given).numBuckets as number;
+      sameLength("t5Table", weights.t5Table as Float64Array, buckets * numHeads, "numBuckets × numHeads");
+    }
+    return call<OrderResult>("selfAttention", [x, weights, permutation, settings], settings);
+  };
+
+  return {
+    simd,
+    sinusoidalTable(given) {
+      const settings = config({ ...SINUSOIDAL, seqLen: integer }, "config", given);
+      return call("sinusoidalTable", [settings], settings);
+    },
+    sinusoidalRows(positions, given) {
+      const settings = config(SINUSOIDAL, "config", given);
+      return call("sinusoidalRows", [check(f64, "positions", positions), settings], settings);
+    },
+    sinusoidalInvFreq(given) {
+      const settings = config(SINUSOIDAL, "config", given);
+      return call("sinusoidalInvFreq", [settings], settings);
+    },
+    shiftMatrices: (invFreq, k) =>
+      call("shiftMatrices", [check(f64, "invFreq", invFreq), check(number, "k", k)]),
+    dotByOffset: (offsets, invFreq) =>
+      call("dotByOffset", [check(f64, "offsets", offsets), check(f64, "invFreq", invFreq)]),
+    similarity(table, rows, cols) {
+      check(floats, "table", table);
+      sameLength("table", table, count("rows", rows) * count("cols", cols), "rows × cols");
+      return call(`similarity${kindOf(table)}`, [table, rows, cols]);
+    },
+    lookupRows(table, ids, rows, cols) {
+      check(floats, "table", table);
+      sameLength("table", table, count("rows", rows) * count("cols", cols), "rows × cols");
+      return call(`lookupRows${kindOf(table)}`, [table, check(i32, "ids", ids), rows, cols]);
+    },
+    embed(tokenIds, tokenTable, positionTable, given) {
+      const settings = config(EMBEDDING, "config", given);
+      const { batch, seqLen, vocabSize, dModel, positionRows } = given;
+      sameLength("tokenIds", check(i32, "tokenIds", tokenIds), batch * seqLen, "batch × seqLen");
+      const f32 = array(Float32Array);
+      sameLength("tokenTable", check(f32, "tokenTable", tokenTable), vocabSize * dModel, "vocabSize × dModel");
+      sameLength(
+        "positionTable",
+        check(f32, "positionTable", positionTable),
+        positionRows * dModel,
+        "positionRows × dModel",
+      );
+      return call("embed", [tokenIds, tokenTable, positionTable, settings], settings);
+    },
+    ropeInvFreq(given, seqLen = 0) {
+      const { config: settings, short, long } = rope(given);
+      return call("ropeInvFreq", [settings, short, long, check(number, "seqLen", seqLen)], settings);
+    },
+    dynamicSeqLen: (given, cachedSeqLen, seqLen) =>
+      call("dynamicSeqLen", [
+        rope(given).config,
+        check(number, "cachedSeqLen", cachedSeqLen),
+        check(number, "seqLen", seqLen),
+      ]),
+    yarnCorrectionRange(given) {
+      const { config: settings } = rope(given);
+      return call("yarnCorrectionRange", [settings], settings);
+    },
+    yarnMscale: (factor, mscale = 1) =>
+      call("yarnMscale", [check(number, "factor", factor), check(number, "mscale", mscale)]),
+    longropeAttentionFactor: (factor, originalMaxPositionEmbeddings) =>
+      call("longropeAttentionFactor", [
+        check(number, "factor", factor),
+        check(number, "originalMaxPositionEmbeddings", originalMaxPositionEmbeddings),
+      ]),
+    ropeCosSin: (positions, invFreq, attentionFactor = 1) =>
+      call("ropeCosSin", [
+        check(f64, "positions", positions),
+        check(f64, "invFreq", invFreq),
+        check(number, "attentionFactor", attentionFactor),
+      ]),
+    ropeCache: (seqLen, invFreq, { firstPosition = 0, attentionFactor = 1 } = {}) =>
+      call("ropeCache", [
+        count("seqLen", seqLen),
+        check(number, "firstPosition", firstPosition),
+        check(f64, "invFreq", invFreq),
+        check(number, "attentionFactor", attentionFactor),
+      ]),
+    mropeAxes: (sections, pairs, layout) =>
+      call("mropeAxes", [
+        check(i32, "sections", sections),
+        count("pairs", pairs),
+        named("MropeLayout")("layout", layout, core),
+      ]),
+    mropeCosSin(positions, axis, invFreq, attentionFactor = 1) {
+      check(f64, "positions", positions);
+      check(f64, "invFreq", invFreq);
+      sameLength("axis", check(i32, "axis", axis), invFreq.length, "one per pair");
+      if (positions.length % 3 !== 0) throw new RangeError("positions must have 3 × seqLen entries");
+      if (axis.some((a) => a < 0 || a > 2)) throw new RangeError("axis must hold 0, 1 or 2");
+      return call("mropeCosSin", [
+        positions,
+        axis,
+        invFreq,
+        check(number, "attentionFactor", attentionFactor),
+      ]);
+    },
+    ropeApply(x, cos, sin, given) {
+      const shape = shapeOf(given);
+      const { numHeads, seqLen, headDim, rotaryDim } = shape as Record<string, number>;
+      check(floats, "x", x);
+      const cells = (numHeads ?? 1) * (seqLen ?? 0) * (headDim ?? 0);
+      sameLength("x", x, cells, "numHeads × seqLen × headDim");
+      for (const [field, angles] of [
+        ["cos", cos],
+        ["sin", sin],
+      ] as const) {
+        sameKind(field, check(floats, field, angles), x);
+        sameLength(field, angles, (seqLen ?? 0) * Math.floor((rotaryDim ?? 0) / 2), "seqLen × rotaryDim/2");
+      }
+      return call(`ropeApply${kindOf(x)}`, [x, cos, sin, shape], shape);
+    },
+    halfFromInterleaved(given) {
+      const shape = shapeOf({ ...given, seqLen: 1 });
+      return call("halfFromInterleaved", [shape], shape);
+    },
+    ropeScoreByOffset(offsets, q, k, invFreq) {
+      check(f64, "offsets", offsets);
+      check(f64, "invFreq", invFreq);
+      sameLength("q", check(f64, "q", q), 2 * invFreq.length, "two per pair");
+      sameLength("k", check(f64, "k", k), 2 * invFreq.length, "two per pair");
+      return call("ropeScoreByOffset", [offsets, q, k, invFreq]);
+    },
+    alibiSlopes(given) {
+      const settings = config(ALIBI, "config", given);
+      return call("alibiSlopes", [settings], settings);
+    },
+    alibiBias: (slopes, seqLen, causal = false) =>
+      call("alibiBias", [
+        check(f64, "slopes", slopes),
+        count("seqLen", seqLen),
+        check(boolean, "causal", causal),
+      ]),
+    t5Buckets(relativePositions, given = {}) {
+      const settings = config(T5, "config", given);
+      return call("t5Buckets", [check(i32, "relativePositions", relativePositions), settings], settings);
+    },
+    t5Bias(table, numHeads, qLen, kLen, given = {}) {
+      const settings = config(T5, "config", given);
+      const entries = (settings.numBuckets as number) * count("numHeads", numHeads);
+      sameLength("table", check(f64, "table", table), entries, "numBuckets × numHeads");
+      return call("t5Bias", [table, numHeads, count("qLen", qLen), count("kLen", kLen), settings], settings);
+    },
+    attention(q: Floats, k: Floats, v: Floats, given: AttentionConfig, bias?: Floats): never {
+      const settings = config(ATTENTION, "config", given);
+      settings.scale ??= 1 / Math.sqrt(given.headDim);
+      const { numHeads = 1, seqLen, headDim } = given;
+      check(floats, "q", q);
+      for (const [field, values] of [
+        ["q", q],
+        ["k", k],
+        ["v", v],
+      ] as const) {
+        sameKind(field, check(floats, field, values), q);
+        sameLength(field, values, numHeads * seqLen * headDim, "numHeads × seqLen × headDim");
+      }
+      if (bias !== undefined) {
+        sameKind("bias", check(floats, "bias", bias), q);
+        sameLength("bias", bias, numHeads * (2 * seqLen - 1), "numHeads × (2·seqLen − 1)");
+      }
+      const none = q instanceof Float32Array ? new Float32Array() : new Float64Array();
+      return call(`attention${kindOf(q)}`, [q, k, v, bias ?? none, settings], settings);
+    },
+    selfAttention: (x, layer, given) => layers(x, layer, new Int32Array(), given),
+    orderExperiment(x, layer, permutation, given) {
+      sameLength("permutation", check(i32, "permutation", permutation), given.seqLen, "one per row");
+      if (new Set(permutation).size !== permutation.length || permutation.some((i) => !(i in permutation))) {
+        throw new RangeError("permutation must hold each of 0..seqLen-1 once");
+      }
+      return layers(x, layer, permutation, given);
+    },
+    crossTerms(x, p, wQ, wK, { seqLen, dModel, headDim, scale = 1 }) {
+      const rows = count("seqLen", seqLen) * count("dModel", dModel);
+      sameLength("x", check(f64, "x", x), rows, "seqLen × dModel");
+      sameLength("p", check(f64, "p", p), rows, "seqLen × dModel");
+      const cells = dModel * count("headDim", headDim);
+      sameLength("wQ", check(f64, "wQ", wQ), cells, "dModel × headDim");
+      sameLength("wK", check(f64, "wK", wK), cells, "dModel × headDim");
+      return call("crossTerms", [x, p, wQ, wK, seqLen, dModel, headDim, check(number, "scale", scale)]);
+    },
+    randomNormal(entries, seed, sigma = 1) {
+      check(integer, "seed", seed);
+      if (seed < 0) throw new RangeError(`seed must be at least 0; got ${seed}`);
+      return call("randomNormal", [count("count", entries), seed, check(number, "sigma", sigma)]);
+    },
+    roundTo: (values, format) =>
+      call("roundTo", [check(f64, "values", values), named("FloatFormat")("format", format, core)]),
+    ropeFormatError: (position, invFreq, format) =>
+      call("ropeFormatError", [
+        check(number, "position", position),
+        check(f64, "invFreq", invFreq),
+        named("FloatFormat")("format", format, core),
+      ]),
+    lut(stops = new Uint8Array()) {
+      check(array(Uint8Array), "stops", stops);
+      if (stops.length % 3 !== 0 || stops.length === 3) {
+        throw new RangeError(`stops must hold at least two colours of three bytes; got ${stops.length} bytes`);
+      }
+      return call("fillLut", [stops]);
+    },
+    colormap(values, lut, given) {
+      const settings = config(COLORMAP, "config", given);
+      settings.numRows ??= given.rows - (given.firstRow ?? 0);
+      settings.numCols ??= given.cols - (given.firstCol ?? 0);
+      sameLength("values", check(array(Float32Array), "values", values), given.rows * given.cols, "rows × cols");
+      sameLength("lut", check(array(Uint32Array), "lut", lut), 256, "one per colour");
+      return call("colormap", [values, lut, settings], settings);
+    },
+  };
+}
+
+// ------------------------------------------------------------------------------------------------- loading
+
+export interface LoadOptions {
+  /** The bytes of the module, or a response that carries them. Default: the file beside this one. */
+  wasm?: BufferSource | Response | Promise<BufferSource | Response>;
+  /** Which build `wasm` is, or which to load. Default: SIMD where the engine has it. */
+  simd?: boolean;
+}
+
+// (module (func (result v128) i32.const 0 i8x16.splat i8x16.popcnt)): valid only where simd128 is.
+const SIMD_PROBE = Uint8Array.of(
+  ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253],
+  ...[98, 11],
+);
+export const hasSimd = (): boolean => WebAssembly.validate(SIMD_PROBE);
+
+async function fetchModule(url: URL): Promise<BufferSource | Response> {
+  if (url.protocol === "file:" && typeof process === "object") {
+    const files = "node:fs/promises"; // a name that bundlers for pages do not follow
+    const { readFile } = (await import(/* @vite-ignore */ files)) as typeof import("node:fs/promises");
+    return new Uint8Array(await readFile(url));
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url.href} could not be loaded: ${response.status} ${response.statusText}`);
+  return response;
+}
+
+async function instantiate(
+  source: BufferSource | Response,
+  imports: WebAssembly.Imports,
+): Promise<WebAssembly.Instance> {
+  // Bytes rather than streaming: a host that serves the wrong MIME type for wasm still works.
+  const bytes = source instanceof Response ? await source.arrayBuffer() : source;
+  return (await WebAssembly.instantiate(bytes, imports)).instance;
+}
+
+/** Loads the core. Each call makes an instance of its own; a page shares one. */
+export async function loadPosenc(options: LoadOptions = {}): Promise<Posenc> {
+  const simd = options.simd ?? hasSimd();
+  const source = await (options.wasm ??
+    fetchModule(
+      simd
+        ? new URL("./wasm/posenc-simd.wasm", import.meta.url)
+        : new URL("./wasm/posenc-scalar.wasm", import.meta.url),
+    ));
+  // The factory's own promise never rejects: a failed instantiation must end this one.
+  return new Promise((resolve, reject) => {
+    createPosenc({
+      instantiateWasm(imports, done) {
+        instantiate(source, imports).then(done, reject);
+        return {};
+      },
+    }).then((core) => resolve(wrap(core, simd)), reject);
+  });
+}
