@@ -320,8 +320,7 @@ const EMBEDDING: Fields = {
   positionRows: integer,
   scaleBySqrtDModel: optional(boolean, true),
 };
-const pairLayout: Reader = (field, value, core) =>
-  named("PairLayout")(field, value ?? "interleaved", core);
+const pairLayout: Reader = (field, value, core) => named("PairLayout")(field, value ?? "interleaved", core);
 const ROPE: Fields = {
   headDim: integer,
   rotaryDim: optional(integer, undefined),
@@ -492,7 +491,12 @@ function wrap(core: Core, simd: boolean): Posenc {
       const { batch, seqLen, vocabSize, dModel, positionRows } = given;
       sameLength("tokenIds", check(i32, "tokenIds", tokenIds), batch * seqLen, "batch × seqLen");
       const f32 = array(Float32Array);
-      sameLength("tokenTable", check(f32, "tokenTable", tokenTable), vocabSize * dModel, "vocabSize × dModel");
+      sameLength(
+        "tokenTable",
+        check(f32, "tokenTable", tokenTable),
+        vocabSize * dModel,
+        "vocabSize × dModel",
+      );
       sameLength(
         "positionTable",
         check(f32, "positionTable", positionTable),
@@ -653,7 +657,9 @@ function wrap(core: Core, simd: boolean): Posenc {
     lut(stops = new Uint8Array()) {
       check(array(Uint8Array), "stops", stops);
       if (stops.length % 3 !== 0 || stops.length === 3) {
-        throw new RangeError(`stops must hold at least two colours of three bytes; got ${stops.length} bytes`);
+        throw new RangeError(
+          `stops must hold at least two colours of three bytes; got ${stops.length} bytes`,
+        );
       }
       return call("fillLut", [stops]);
     },
@@ -661,7 +667,12 @@ function wrap(core: Core, simd: boolean): Posenc {
       const settings = config(COLORMAP, "config", given);
       settings.numRows ??= given.rows - (given.firstRow ?? 0);
       settings.numCols ??= given.cols - (given.firstCol ?? 0);
-      sameLength("values", check(array(Float32Array), "values", values), given.rows * given.cols, "rows × cols");
+      sameLength(
+        "values",
+        check(array(Float32Array), "values", values),
+        given.rows * given.cols,
+        "rows × cols",
+      );
       sameLength("lut", check(array(Uint32Array), "lut", lut), 256, "one per colour");
       return call("colormap", [values, lut, settings], settings);
     },
@@ -691,7 +702,8 @@ async function fetchModule(url: URL): Promise<BufferSource | Response> {
     return new Uint8Array(await readFile(url));
   }
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url.href} could not be loaded: ${response.status} ${response.statusText}`);
+  if (!response.ok)
+    throw new Error(`${url.href} could not be loaded: ${response.status} ${response.statusText}`);
   return response;
 }
 

@@ -7,6 +7,7 @@ declare module "*/posenc.mjs" {
     ): Record<string, never>;
   }
   // Calls answer with their result or with a sentence; enums are records from a name to an opaque value.
-  export type Core = Record<string, (...args: unknown[]) => unknown> & Record<string, Record<string, unknown>>;
+  export type Core = Record<string, (...args: unknown[]) => unknown> &
+    Record<string, Record<string, unknown>>;
   export default function createPosenc(options: ModuleOptions): Promise<Core>;
 }

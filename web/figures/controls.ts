@@ -1,0 +1,168 @@
+// The handles of a figure: native inputs with their value beside them in tabular figures.
+
+import { css, html, nothing, type TemplateResult } from "lit";
+
+interface Named {
+  /** What the control changes. */
+  label: string;
+  /** The quantity it belongs to, which gives it its colour: q, k, pos, dim. */
+  symbol?: string;
+}
+
+export interface Slider extends Named {
+  value: number;
+  min: number;
+  max: number;
+  step?: number;
+  /** The value in words, for those who hear it: "position 5 of 64". */
+  spoken?: string;
+  onInput: (value: number) => void;
+}
+
+/** A range and a number field for one value. The range moves within min..max; the field may be typed into. */
+export function slider(o: Slider): TemplateResult {
+  const input = (event: Event) => {
+    const { valueAsNumber } = event.target as HTMLInputElement;
+    if (Number.isFinite(valueAsNumber)) o.onInput(valueAsNumber);
+  };
+  return html`
+    <label class="control ${o.symbol ?? ""}" data-symbol=${o.symbol ?? nothing}>
+      <span class="label">${o.label}</span>
+      <input
+        type="range"
+        min=${o.min}
+        max=${o.max}
+        step=${o.step ?? 1}
+        .valueAsNumber=${o.value}
+        aria-label=${o.label}
+        aria-valuetext=${o.spoken ?? nothing}
+        @input=${input}
+        @keydown=${keepArrows}
+      />
+      <input
+        type="number"
+        min=${o.min}
+        max=${o.max}
+        step=${o.step ?? 1}
+        .valueAsNumber=${o.value}
+        aria-label=${o.label}
+        @change=${input}
+        @keydown=${keepKeys}
+      />
+    </label>
+  `;
+}
+
+export interface Choice extends Named {
+  value: string;
+  options: readonly (readonly [value: string, text: string])[];
+  onInput: (value: string) => void;
+}
+
+export function choice(o: Choice): TemplateResult {
+  return html`
+    <label class="control" data-symbol=${o.symbol ?? nothing}>
+      <span class="label">${o.label}</span>
+      <select
+        @change=${(event: Event) => o.onInput((event.target as HTMLSelectElement).value)}
+        @keydown=${keepKeys}
+      >
+        ${o.options.map(
+          ([value, text]) => html`<option value=${value} ?selected=${value === o.value}>${text}</option>`,
+        )}
+      </select>
+    </label>
+  `;
+}
+
+export interface Toggle extends Named {
+  checked: boolean;
+  onInput: (checked: boolean) => void;
+}
+
+export function toggle(o: Toggle): TemplateResult {
+  return html`
+    <label class="control toggle" data-symbol=${o.symbol ?? nothing}>
+      <input
+        type="checkbox"
+        .checked=${o.checked}
+        @change=${(event: Event) => o.onInput((event.target as HTMLInputElement).checked)}
+      />
+      <span class="label">${o.label}</span>
+    </label>
+  `;
+}
+
+// Course pages bind plain letters and arrows: what an input uses must not reach them.
+export const keepKeys = (event: KeyboardEvent): void => {
+  if (event.key !== "Tab" && event.key !== "Escape") event.stopPropagation();
+};
+const keepArrows = (event: KeyboardEvent): void => {
+  if (/^(Arrow|Page|Home|End)/.test(event.key)) event.stopPropagation();
+};
+
+export const controlStyles = css`
+  .controls {
+    display: grid;
+    grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr));
+    gap: var(--pe-space-2) var(--pe-space-4);
+    margin-block: var(--pe-space-3);
+  }
+  .control {
+    display: grid;
+    grid-template-columns: 1fr auto;
+    align-items: center;
+    gap: 0 var(--pe-space-2);
+  }
+  .control .label {
+    grid-column: 1 / -1;
+  }
+  .control input[type="range"] {
+    width: 100%;
+    min-width: 0;
+    min-height: 1.75rem;
+    margin: 0;
+    accent-color: currentColor;
+  }
+  .control input[type="number"] {
+    width: 5.5rem;
+    min-height: 1.75rem;
+    padding: 0 0.4rem;
+    border: 1px solid var(--pe-rule);
+    border-radius: var(--pe-radius);
+    background: none;
+    color: var(--pe-ink);
+    text-align: end;
+    font-variant-numeric: inherit;
+  }
+  .control select {
+    grid-column: 1 / -1;
+    min-width: 0;
+    min-height: 2rem;
+    padding: 0 0.4rem;
+    border: 1px solid var(--pe-rule);
+    border-radius: var(--pe-radius);
+    background: var(--pe-bg);
+  }
+  .control.toggle {
+    grid-template-columns: auto 1fr;
+    min-height: 2rem;
+  }
+  .control.toggle .label {
+    grid-column: auto;
+  }
+  .control.toggle input {
+    width: 1.1rem;
+    height: 1.1rem;
+    margin: 0;
+    accent-color: var(--pe-accent);
+  }
+  [data-lit="q"] .control[data-symbol="q"] .label,
+  [data-lit="k"] .control[data-symbol="k"] .label,
+  [data-lit="pos"] .control[data-symbol="pos"] .label,
+  [data-lit="dim"] .control[data-symbol="dim"] .label {
+    text-decoration: underline;
+    text-decoration-thickness: 2px;
+    text-underline-offset: 3px;
+  }
+`;

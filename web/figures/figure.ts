@@ -1,0 +1,430 @@
+// What every figure of the lesson has: state in attributes, one computation and one render per frame, a title, a
+// sentence that follows the state, a data table, a reset, a link, and an error shown in place of nothing.
+
+import { type CSSResultGroup, css, html, LitElement, nothing, type TemplateResult, unsafeCSS } from "lit";
+import type { Posenc } from "../posenc.ts";
+import tokens from "../styles/tokens.css?inline";
+import { sharedCore } from "./core.ts";
+import { type Fields, readState, readUrl, type State, urlWith, writeUrl } from "./state.ts";
+
+export interface DataTable {
+  caption: string;
+  head: readonly string[];
+  rows: readonly (readonly (string | number)[])[];
+}
+
+/** Registers an element once: a second copy of the bundle leaves the first in charge. */
+export function define(tag: string, element: CustomElementConstructor): void {
+  if (!customElements.get(tag)) customElements.define(tag, element);
+}
+
+/**
+ * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
+ * @fires pe-ready - The first picture is drawn.
+ * @fires pe-change - The reader changed the state; `detail` is the state.
+ * @fires pe-error - `detail` is the sentence shown.
+ */
+export abstract class PeFigure<F extends Fields, Model> extends LitElement {
+  /** The attributes that are this figure's state. */
+  static fields: Fields = {};
+
+  static override get observedAttributes(): string[] {
+    return [...super.observedAttributes, ...Object.keys(this.fields)];
+  }
+
+  /** What the title says. */
+  protected abstract readonly heading: string;
+  /** All numbers of the picture from the state. May throw a sentence: the last good picture stays. */
+  protected abstract compute(core: Posenc, state: State<F>): Model;
+  protected abstract picture(model: Model, state: State<F>): TemplateResult;
+  /** One sentence with real numbers that follows the state. */
+  protected abstract takeaway(model: Model, state: State<F>): string;
+  /** The numbers of the picture, read on demand. */
+  protected abstract dataTable(model: Model, state: State<F>): DataTable;
+  /** Runs after each render with a picture: the place to draw on a canvas. */
+  protected draw(_model: Model, _state: State<F>): void {}
+
+  protected state!: State<F>;
+  protected model: Model | undefined;
+  /** Width of the figure in CSS pixels. */
+  protected width = 0;
+
+  #core: Posenc | undefined;
+  #problem = "";
+  #stale = true;
+  #tableOpen = false;
+  #spoken = "";
+  #link = "";
+  #timers = new Set<ReturnType<typeof setTimeout>>();
+  #resize: ResizeObserver | undefined;
+
+  get #fields(): F {
+    return (this.constructor as typeof PeFigure).fields as F;
+  }
+  get #urlKey(): string | null {
+    return this.getAttribute("url-key");
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    const key = this.#urlKey;
+    if (key) {
+      for (const [name, text] of Object.entries(readUrl(key, this.#fields))) this.setAttribute(name, text);
+    }
+    this.#resize = new ResizeObserver(([entry]) => {
+      const width = Math.round(entry?.contentRect.width ?? 0);
+      if (width === this.width || width === 0) return;
+      this.width = width;
+      this.#stale = true;
+      this.requestUpdate();
+    });
+    this.#resize.observe(this);
+    if (!this.#core) {
+      sharedCore().then(
+        (core) => {
+          this.#core = core;
+          this.requestUpdate();
+        },
+        (error: unknown) => {
+          this.#fail(
+            `The core that computes this figure did not load (${message(error)}). The text is complete.`,
+          );
+        },
+      );
+    }
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#resize?.disconnect();
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  override attributeChangedCallback(name: string, old: string | null, value: string | null): void {
+    super.attributeChangedCallback(name, old, value);
+    if (old === value) return;
+    this.#stale = true;
+    this.requestUpdate();
+  }
+
+  /** The reader's change: attributes, then the address and the event. */
+  protected set(change: Partial<State<F>>): void {
+    for (const [name, value] of Object.entries(change)) this.setAttribute(name, String(value));
+    this.#changed();
+  }
+
+  /** Back to the fallbacks. */
+  reset(): void {
+    for (const name of Object.keys(this.#fields)) this.removeAttribute(name);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#link = "";
+    this.#after("change", 250, () => {
+      if (this.#urlKey && !this.#problem) writeUrl(this.#urlKey, this.#fields, this.state);
+    });
+    this.updateComplete.then(() => {
+      const detail = { ...this.state };
+      this.dispatchEvent(new CustomEvent("pe-change", { detail, bubbles: true, composed: true }));
+    });
+  }
+
+  #named = new Map<string, ReturnType<typeof setTimeout>>();
+  /** Runs once, `wait` milliseconds after the last call of that name. */
+  #after(name: string, wait: number, run: () => void): void {
+    const pending = this.#named.get(name);
+    if (pending !== undefined) {
+      clearTimeout(pending);
+      this.#timers.delete(pending);
+    }
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      run();
+    }, wait);
+    this.#named.set(name, timer);
+    this.#timers.add(timer);
+  }
+
+  #fail(sentence: string): void {
+    if (sentence !== this.#problem) {
+      this.dispatchEvent(new CustomEvent("pe-error", { detail: sentence, bubbles: true, composed: true }));
+    }
+    this.#problem = sentence;
+    this.requestUpdate();
+  }
+
+  protected override async scheduleUpdate(): Promise<void> {
+    await new Promise(requestAnimationFrame);
+    await super.scheduleUpdate();
+  }
+
+  protected override willUpdate(): void {
+    if (!this.#stale || !this.#core || this.width === 0) return;
+    this.#stale = false;
+    try {
+      const state = readState(this.#fields, (name) => this.getAttribute(name));
+      const model = this.compute(this.#core, state);
+      const first = this.model === undefined;
+      this.state = state;
+      this.model = model;
+      this.#problem = "";
+      if (first) {
+        this.updateComplete.then(() => {
+          this.dispatchEvent(new CustomEvent("pe-ready", { bubbles: true, composed: true }));
+        });
+      }
+    } catch (error) {
+      this.#fail(message(error));
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { model, state } = this;
+    const sentence = model === undefined ? "" : this.takeaway(model, state);
+    if (sentence !== this.#spoken) {
+      this.#after("speak", 600, () => {
+        this.#spoken = sentence;
+        this.requestUpdate();
+      });
+    }
+    return html`
+      <section
+        part="figure"
+        aria-labelledby="heading"
+        @pointerover=${this.#light}
+        @pointerleave=${this.#light}
+        @focusin=${this.#light}
+      >
+        <h3 id="heading" part="title">${this.heading}</h3>
+        <div class="problem" role="alert" ?hidden=${!this.#problem}>${this.#problem}</div>
+        ${model === undefined ? nothing : this.picture(model, state)}
+        <p class="takeaway" part="takeaway">${sentence}</p>
+        <p class="unseen" aria-live="polite">${this.#spoken}</p>
+        ${model === undefined ? nothing : this.#footer(model)}
+      </section>
+    `;
+  }
+
+  #footer(model: Model): TemplateResult {
+    const open = (event: Event) => {
+      this.#tableOpen = (event.target as HTMLDetailsElement).open;
+      this.requestUpdate();
+    };
+    return html`
+      <footer>
+        <details class="data" @toggle=${open}>
+          <summary>Data table</summary>
+          ${this.#tableOpen ? renderTable(this.dataTable(model, this.state)) : nothing}
+        </details>
+        ${this.#urlKey ? html`<button type="button" @click=${this.#copyLink}>Copy link</button>` : nothing}
+        <button type="button" @click=${this.reset}>Reset</button>
+        ${this.#link ? html`<output class="link">${this.#link}</output>` : nothing}
+      </footer>
+    `;
+  }
+
+  #copyLink = async (): Promise<void> => {
+    const url = urlWith(this.#urlKey ?? "", this.#fields, this.state);
+    const section = this.closest("[id]");
+    if (section) url.hash = section.id;
+    try {
+      await navigator.clipboard.writeText(url.href);
+      this.#link = "Link copied.";
+    } catch {
+      this.#link = url.href; // no clipboard: shown, to be selected by hand
+    }
+    this.requestUpdate();
+  };
+
+  /** Symbol, control and mark of one quantity light up together. */
+  #light = (event: Event): void => {
+    const target = event.type === "pointerleave" ? null : (event.target as Element);
+    const symbol = target?.closest?.("[data-symbol]")?.getAttribute("data-symbol") ?? "";
+    this.renderRoot.querySelector("section")?.setAttribute("data-lit", symbol);
+  };
+
+  protected override updated(): void {
+    if (this.model !== undefined) this.draw(this.model, this.state);
+  }
+
+  static override styles: CSSResultGroup = [
+    unsafeCSS(tokens),
+    css`
+      :host {
+        display: block;
+        color: var(--pe-ink);
+        font: var(--pe-text-s) / 1.45 var(--pe-font);
+        font-variant-numeric: tabular-nums;
+        text-align: start;
+      }
+      :host([hidden]),
+      [hidden] {
+        display: none !important;
+      }
+      *,
+      ::before,
+      ::after {
+        box-sizing: border-box;
+      }
+      h3 {
+        margin: 0 0 var(--pe-space-3);
+        font-size: var(--pe-text-m);
+        font-weight: 600;
+      }
+      .takeaway {
+        max-width: 68ch;
+        min-height: 2.9em;
+        margin: var(--pe-space-3) 0;
+        font-size: var(--pe-text-m);
+        text-wrap: pretty;
+      }
+      .problem {
+        margin-block: 0 var(--pe-space-3);
+        padding: var(--pe-space-2) var(--pe-space-3);
+        border-inline-start: 3px solid var(--pe-q);
+        background: var(--pe-surface);
+      }
+      .unseen {
+        position: absolute;
+        width: 1px;
+        height: 1px;
+        margin: 0;
+        overflow: hidden;
+        clip-path: inset(50%);
+        white-space: nowrap;
+      }
+      footer {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: start;
+        gap: var(--pe-space-2);
+        color: var(--pe-ink-2);
+      }
+      footer .data {
+        flex: 1 1 12rem;
+        min-width: 0;
+      }
+      footer .data[open] {
+        flex-basis: 100%;
+      }
+      footer .link {
+        flex-basis: 100%;
+        overflow-wrap: anywhere;
+        user-select: all;
+      }
+      .scroll {
+        max-height: 22rem;
+        overflow: auto;
+        margin-top: var(--pe-space-2);
+      }
+      table {
+        border-collapse: collapse;
+      }
+      caption {
+        padding-bottom: var(--pe-space-1);
+        text-align: start;
+      }
+      th,
+      td {
+        padding: 0.15rem 0.6rem;
+        border-bottom: 1px solid var(--pe-rule);
+        text-align: end;
+        white-space: nowrap;
+      }
+      thead th {
+        position: sticky;
+        top: 0;
+        background: var(--pe-bg);
+      }
+      button,
+      select,
+      summary,
+      input {
+        font: inherit;
+        color: inherit;
+      }
+      summary {
+        width: fit-content;
+        min-height: 2rem;
+        padding-block: 0.3rem;
+        cursor: pointer;
+      }
+      button {
+        min-height: 2rem;
+        padding: 0.2rem 0.7rem;
+        border: 1px solid var(--pe-rule);
+        border-radius: var(--pe-radius);
+        background: none;
+        cursor: pointer;
+      }
+      button:hover,
+      button[aria-pressed="true"] {
+        border-color: currentColor;
+      }
+      button:disabled {
+        opacity: 0.5;
+        cursor: default;
+      }
+      :focus-visible {
+        outline: 2px solid var(--pe-focus);
+        outline-offset: 2px;
+      }
+      .q {
+        color: var(--pe-q);
+      }
+      .k {
+        color: var(--pe-k);
+      }
+      .pos {
+        color: var(--pe-pos);
+      }
+      .dim {
+        color: var(--pe-dim);
+      }
+      svg text {
+        fill: var(--pe-ink-2);
+        font: 12px var(--pe-font);
+        font-variant-numeric: tabular-nums;
+      }
+      svg .axis line,
+      svg .axis path {
+        stroke: var(--pe-ink-2);
+        stroke-width: 1;
+        fill: none;
+        shape-rendering: crispEdges;
+      }
+      @media (forced-colors: active) {
+        .problem {
+          border-color: Mark;
+        }
+      }
+    `,
+  ];
+}
+
+const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function renderTable({ caption, head, rows }: DataTable): TemplateResult {
+  return html`
+    <div class="scroll" tabindex="0" role="region" aria-label=${caption}>
+      <table>
+        <caption>${caption}</caption>
+        <thead>
+          <tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            ([first, ...rest]) => html`
+              <tr>
+                <th scope="row">${first}</th>
+                ${rest.map((cell) => html`<td>${cell}</td>`)}
+              </tr>
+            `,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `;
+}

@@ -1,0 +1,27 @@
+// Numbers as a reader expects them: a true minus sign, thin spaces between thousands, powers of ten written out.
+
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const superscript = (exponent: number): string =>
+  (exponent < 0 ? "⁻" : "") +
+  [...String(Math.abs(exponent))].map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
+
+const group = (digits: string): string =>
+  digits.length < 5 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+/** A number with a fixed count of decimals: −0.284, 60 611. */
+export function fixed(value: number, decimals = 3): string {
+  if (Number.isNaN(value)) return "not a number";
+  if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
+  const [whole = "0", fraction] = Math.abs(value).toFixed(decimals).split(".");
+  const text = group(whole) + (fraction === undefined ? "" : `.${fraction}`);
+  return value < 0 && /[1-9]/.test(text) ? `−${text}` : text;
+}
+
+/** A number to a count of significant digits; very large and very small ones as 1.2 × 10⁻¹⁶. */
+export function significant(value: number, digits = 3): string {
+  if (value === 0 || !Number.isFinite(value)) return fixed(value, 0);
+  const exponent = Math.floor(Math.log10(Math.abs(value)));
+  if (exponent >= -3 && exponent < 7) return fixed(value, Math.max(0, digits - 1 - exponent));
+  const [mantissa = "", power = "0"] = value.toExponential(digits - 1).split("e");
+  return `${mantissa.replace("-", "−")} × 10${superscript(Number(power))}`;
+}
