@@ -13,6 +13,7 @@ import { renderLesson } from "./render.ts";
 import type { Lesson } from "./render.ts";
 import { parseSection } from "./section.ts";
 import { tables } from "./tables.ts";
+import { waves } from "./waves.svg.ts";
 
 export interface LessonOptions {
   /** Repository root. */
@@ -36,7 +37,11 @@ export function lesson(options: LessonOptions): Plugin {
         return parseSection(relative(options.root, path), await readFile(path, "utf8"));
       }),
     );
-    const lesson = await renderLesson(sections, { numbers: numbers(posenc), tables: tables(posenc) });
+    const lesson = await renderLesson(sections, {
+      opening: waves(posenc),
+      numbers: numbers(posenc),
+      tables: tables(posenc),
+    });
     await mkdir(options.out, { recursive: true });
     const files = new Map<string, string | Buffer>(await fonts(lesson.article));
     files.set("lesson.css", `${lesson.css}\n`);

@@ -14,6 +14,8 @@ import type { Table } from "./tables.ts";
 import { fillValues, groupDigits } from "./values.ts";
 
 export interface Content {
+  /** The drawing that opens the lesson. */
+  opening: string;
   numbers: Record<string, string>;
   tables: Record<string, Table>;
 }
@@ -108,6 +110,11 @@ export async function renderLesson(sections: Section[], content: Content): Promi
       const token = tokens[index] as Token;
       const align = String(token.attrGet("style") ?? "").replace("text-align:", "");
       token.attrs = null;
+      // A header cell without words heads nothing.
+      if (token.tag === "th" && tokens[index + 1]?.content === "") {
+        token.tag = "td";
+        (tokens[index + 2] as Token).tag = "td";
+      }
       if (token.tag === "th") token.attrSet("scope", "col");
       if (align) token.attrSet("class", align === "right" ? "number" : align);
       return self.renderToken(tokens, index, options);
@@ -128,7 +135,7 @@ export async function renderLesson(sections: Section[], content: Content): Promi
     );
     const tokens = md.parse(markdown, env);
     prepare(tokens, env, where);
-    return article(section, md.renderer.render(tokens, md.options, env));
+    return article(section, md.renderer.render(tokens, md.options, env), env);
   });
 
   for (const { id, where } of links) if (!ids.has(id)) problems.push(`${where}: no section or heading "#${id}"`);
@@ -156,8 +163,9 @@ export async function renderLesson(sections: Section[], content: Content): Promi
   /** Gives headings their level and id, and notes every link for the check. */
   function prepare(tokens: Token[], env: Env, where: (line?: number) => string): void {
     const headings = tokens.filter(({ type }) => type === "heading_open" || type === "heading_close");
-    // Sections are h2, so the topmost heading inside one is h3, however the file numbers it.
-    const shift = 3 - Math.min(3, ...headings.map(({ tag }) => Number(tag[1])));
+    // The introduction is h1 and a section h2: the topmost heading inside is one below, however the file numbers it.
+    const top = env.section.number === 0 ? 2 : 3;
+    const shift = top - Math.min(6, ...headings.map(({ tag }) => Number(tag[1])));
     for (const heading of headings) heading.tag = `h${Math.min(6, Number(heading.tag[1]) + shift)}`;
     tokens.forEach((token, index) => {
       if (token.type === "heading_open") {
@@ -177,11 +185,24 @@ export async function renderLesson(sections: Section[], content: Content): Promi
     });
   }
 
+  function article({ number, id, title }: Section, body: string, env: Env): string {
+    const heading = md.renderInline(title, env);
+    if (number === 0) {
+      const opened = body.replace("</p>\n", () => `</p>\n${content.opening}`);
+      return `<header class="intro" id="${id}">\n<h1>${heading}</h1>\n${opened}</header>`;
+    }
+    return (
+      `<section id="${id}" aria-labelledby="${id}-title">\n` +
+      `<h2 id="${id}-title"><span class="section-number">${number}</span> ${heading} ` +
+      `<a class="anchor" href="#${id}" aria-label="Link to “${escape(title)}”">#</a></h2>\n${body}</section>`
+    );
+  }
+
   function computedTable({ caption, head, rows }: Table, env: Env): string {
     const numeric = head.map((_, column) => rows.every((row) => isNumeric(row[column])));
     const cell = (value: string | number, column: number, tag: string): string => {
       const text = typeof value === "number" ? groupDigits(value) : md.renderInline(groupDigits(value), env);
-      const name = tag === "td" ? "td" : `th scope="${tag}"`;
+      const name = tag === "td" || text === "" ? "td" : `th scope="${tag}"`;
       return `<${name}${numeric[column] ? ' class="number"' : ""}>${text}</${name.slice(0, 2)}>`;
     };
     const line = (cells: string[]) => `<tr>${cells.join("")}</tr>\n`;
@@ -222,15 +243,6 @@ function figure(words: string): string {
   if (unread) throw new Error(`cannot read "${unread}" as attributes of ${tag}`);
   const list = attributes.map(([, name, quoted, bare]) => ` ${name}="${escape(quoted ?? bare ?? "")}"`).join("");
   return `<figure class="wide"><${tag}${list}><p>${fallback}</p></${tag}></figure>\n`;
-}
-
-function article({ number, id, title }: Section, body: string): string {
-  if (number === 0) return `<header class="intro" id="${id}">\n<h1>${escape(title)}</h1>\n${body}</header>`;
-  return (
-    `<section id="${id}" aria-labelledby="${id}-title">\n` +
-    `<h2 id="${id}-title"><span class="section-number">${number}</span> ${escape(title)} ` +
-    `<a class="anchor" href="#${id}" aria-label="Link to “${escape(title)}”">#</a></h2>\n${body}</section>`
-  );
 }
 
 function listItem({ number, id, short }: Section): string {
