@@ -85,7 +85,9 @@ function firstPaint(): Plugin {
       handler(_html, { bundle }) {
         if (!bundle) return [{ tag: "script", attrs: { src: "/theme.js" }, injectTo: "head-prepend" }];
         const asset = (name: string): string => {
-          const found = Object.values(bundle).find((file) => file.type === "asset" && file.names.includes(name));
+          const found = Object.values(bundle).find(
+            (file) => file.type === "asset" && file.names.includes(name),
+          );
           if (!found) throw new Error(`${name} is not among the built assets`);
           return `./${found.fileName}`;
         };
@@ -105,21 +107,23 @@ function precompress(folder: string): Plugin {
   return {
     name: "posenc-precompress",
     apply: "build",
-    async closeBundle(error?: Error) {
-      if (error) return;
-      const files = await readdir(folder, { recursive: true });
-      await Promise.all(
-        files
-          .filter((name) => /\.(html|js|css|svg|json|txt|wasm)$/.test(name))
-          .map(async (name) => {
-            const path = join(folder, name);
-            const bytes = await readFile(path);
-            if (bytes.length <= 1024) return;
-            const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-            await writeFile(`${path}.br`, brotliCompressSync(bytes, { params }));
-            await writeFile(`${path}.gz`, gzipSync(bytes, { level: 9 }));
-          }),
-      );
+    writeBundle: {
+      order: "post",
+      sequential: true,
+      async handler() {
+        const files = await readdir(folder, { recursive: true });
+        for (const name of files.filter((file) => /\.(html|js|css|svg|json|txt|wasm)$/.test(file))) {
+          const path = join(folder, name);
+          const bytes = await readFile(path);
+          if (bytes.length <= 1024) continue;
+          const params = {
+            [constants.BROTLI_PARAM_QUALITY]: 11,
+            [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+          };
+          await writeFile(`${path}.br`, brotliCompressSync(bytes, { params }));
+          await writeFile(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+        }
+      },
     },
   };
 }

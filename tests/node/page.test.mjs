@@ -30,7 +30,9 @@ test("the introduction and all twenty sections stand in order, each with its num
   );
   assert.deepEqual(
     all(/<section id="[^"]+" aria-labelledby="[^"]+">\s*<h2[^>]*><span[^>]*>\d+<\/span> (.*?) <a/g),
-    field("title").slice(1).map((title) => title.replace("'", "’")),
+    field("title")
+      .slice(1)
+      .map((title) => title.replace("'", "’")),
   );
 });
 

@@ -11,14 +11,17 @@ const box = (x: number, y: number, width: number, text: string, kind = "") =>
 const arrow = (x: number, from: number, to: number) =>
   `<path class="flow" d="M${x} ${from}V${to - 6}"/><path class="head" d="M${x - 4} ${to - 7}h8l-4 7z"/>`;
 const line = (x: number, from: number, to: number) => `<path class="flow" d="M${x} ${from}V${to}"/>`;
-const leader = (to: number, y: number, kind: string) => `<path class="leader ${kind}" d="M${label - 8} ${y}H${to}"/>`;
+const leader = (to: number, y: number, kind: string) =>
+  `<path class="leader ${kind}" d="M${label - 8} ${y}H${to}"/>`;
 const plus = (x: number, y: number, kind: string) =>
   `<circle class="entry ${kind}" cx="${x}" cy="${y}" r="10"/><path class="sign ${kind}" d="M${x - 5} ${y}h10M${x} ${y - 5}v10"/>`;
 const turn = (x: number, y: number) =>
   `<circle class="entry rope" cx="${x}" cy="${y}" r="10"/>` +
   `<path class="sign rope" d="M${x - 4.5} ${y + 2.5}a5 5 0 1 1 5 2.6"/><path class="fill rope" d="M${x + 3.4} ${y + 2}v6.4l-5.4 -3.2z"/>`;
 const words = (y: number, lines: [text: string, kind: string][]) =>
-  lines.map(([text, kind], i) => `<text class="${kind}" x="${label}" y="${y + 20 * i}">${text}</text>`).join("");
+  lines
+    .map(([text, kind], i) => `<text class="${kind}" x="${label}" y="${y + 20 * i}">${text}</text>`)
+    .join("");
 
 export const approaches = `<svg viewBox="0 0 340 504" role="img" aria-labelledby="approaches-title approaches-desc">
 <title id="approaches-title">Two ways to tell a transformer about order</title>

@@ -36,8 +36,8 @@ export async function codeRenderer(): Promise<CodeRenderer> {
       throw new Error(`no grammar for "${named}" (known: ${Object.keys(languages).join(", ")}, text)`);
     }
     const label = words.join(" ") || (lang && languages[lang]) || "Output";
-    const body = lang ? highlight(code.trimEnd(), lang) : escape(code.trimEnd());
-    return `<div class="code"><p class="code-label">${escape(label)}</p><pre class="scroll"><code>${body}</code></pre></div>\n`;
+    const body = lang ? highlight(code.trimEnd(), lang) : escapeHtml(code.trimEnd());
+    return `<div class="code"><p class="code-label">${escapeHtml(label)}</p><pre class="scroll"><code>${body}</code></pre></div>\n`;
   };
 
   function highlight(code: string, lang: BundledLanguage): string {
@@ -47,7 +47,7 @@ export async function codeRenderer(): Promise<CodeRenderer> {
         line
           .map(({ content, color }) => {
             const kind = /--code-token-([\w-]+)/.exec(color ?? "")?.[1];
-            return kind ? `<span class="tok-${kind}">${escape(content)}</span>` : escape(content);
+            return kind ? `<span class="tok-${kind}">${escapeHtml(content)}</span>` : escapeHtml(content);
           })
           .join(""),
       )
@@ -59,6 +59,6 @@ function known(lang: string): BundledLanguage | undefined {
   return lang in languages ? (lang as BundledLanguage) : undefined;
 }
 
-export function escape(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }

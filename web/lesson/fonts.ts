@@ -38,7 +38,8 @@ function mathGlyphs(html: string): string {
 
 function italic(letter: string): string {
   const code = letter.codePointAt(0) ?? 0;
-  const shifted = (first: string, base: number) => String.fromCodePoint(base + code - (first.codePointAt(0) ?? 0));
+  const shifted = (first: string, base: number) =>
+    String.fromCodePoint(base + code - (first.codePointAt(0) ?? 0));
   if (letter === "h") return "ℎ";
   if (/[a-z]/.test(letter)) return shifted("a", 0x1d44e);
   if (/[A-Z]/.test(letter)) return shifted("A", 0x1d434);

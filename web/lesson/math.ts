@@ -53,7 +53,9 @@ export function mathSyntax(md: MarkdownIt): void {
   md.inline.ruler.after("escape", "math_inline", (state, silent) => {
     if (state.src[state.pos] !== "$") return false;
     // A dollar opens before a non-space and closes after one, and not before a digit: "$5 and $6" is money.
-    const found = /^\$(?![\s$])((?:\\.|[^\\$])*?[^\s\\$]|\\.)\$(?!\d)/.exec(state.src.slice(state.pos, state.posMax));
+    const found = /^\$(?![\s$])((?:\\.|[^\\$])*?[^\s\\$]|\\.)\$(?!\d)/.exec(
+      state.src.slice(state.pos, state.posMax),
+    );
     if (!found) return false;
     if (!silent) state.push("math_inline", "math", 0).content = found[1] ?? "";
     state.pos += found[0].length;
@@ -64,7 +66,8 @@ export function mathSyntax(md: MarkdownIt): void {
     "paragraph",
     "math_block",
     (state, start, end, silent) => {
-      const line = (n: number) => state.src.slice((state.bMarks[n] ?? 0) + (state.tShift[n] ?? 0), state.eMarks[n]);
+      const line = (n: number) =>
+        state.src.slice((state.bMarks[n] ?? 0) + (state.tShift[n] ?? 0), state.eMarks[n]);
       if (!line(start).startsWith("$$")) return false;
       let last = start;
       let body = line(start).trim().slice(2);

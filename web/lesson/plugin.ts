@@ -9,8 +9,8 @@ import type { Plugin } from "vite";
 import type { Posenc } from "../posenc.ts";
 import { fonts } from "./fonts.ts";
 import { numbers } from "./numbers.ts";
-import { renderLesson } from "./render.ts";
 import type { Lesson } from "./render.ts";
+import { renderLesson } from "./render.ts";
 import { parseSection } from "./section.ts";
 import { tables } from "./tables.ts";
 import { waves } from "./waves.svg.ts";
@@ -86,6 +86,6 @@ export async function builtCore(path: string): Promise<Posenc> {
   if (!existsSync(path)) {
     throw new Error(`${path} is missing: the lesson computes its numbers with it. Build the library first.`);
   }
-  const { load } = (await import(pathToFileURL(path).href)) as typeof import("../posenc.ts");
-  return load();
+  const { loadPosenc } = (await import(pathToFileURL(path).href)) as typeof import("../posenc.ts");
+  return loadPosenc();
 }

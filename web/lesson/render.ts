@@ -1,11 +1,11 @@
 // Sections in Markdown → the article and its section list in HTML. Runs at build time; the page needs no script
 // to be read. Every mistake in every section is collected and reported at once, with its file and line.
 
-import MarkdownIt from "markdown-it";
 import type { Options, Token } from "markdown-it";
+import MarkdownIt from "markdown-it";
 import container from "markdown-it-container";
 import { approaches } from "./approaches.svg.ts";
-import { codeRenderer, escape } from "./code.ts";
+import { codeRenderer, escapeHtml } from "./code.ts";
 import { figures } from "./figures.ts";
 import { styleSheet } from "./inline-styles.ts";
 import { mathSyntax, renderDisplay, renderMath } from "./math.ts";
@@ -138,7 +138,8 @@ export async function renderLesson(sections: Section[], content: Content): Promi
     return article(section, md.renderer.render(tokens, md.options, env), env);
   });
 
-  for (const { id, where } of links) if (!ids.has(id)) problems.push(`${where}: no section or heading "#${id}"`);
+  for (const { id, where } of links)
+    if (!ids.has(id)) problems.push(`${where}: no section or heading "#${id}"`);
   for (const name of Object.keys(content.numbers)) {
     if (!usedNumbers.has(name)) problems.push(`web/lesson/numbers.ts: "${name}" is not used in any section`);
   }
@@ -150,7 +151,10 @@ export async function renderLesson(sections: Section[], content: Content): Promi
   return {
     title: sections[0]?.title ?? "",
     article: articles.join("\n"),
-    sectionList: sections.filter(({ number }) => number > 0).map(listItem).join("\n"),
+    sectionList: sections
+      .filter(({ number }) => number > 0)
+      .map(listItem)
+      .join("\n"),
     css: styles.css(),
   };
 
@@ -194,7 +198,7 @@ export async function renderLesson(sections: Section[], content: Content): Promi
     return (
       `<section id="${id}" aria-labelledby="${id}-title">\n` +
       `<h2 id="${id}-title"><span class="section-number">${number}</span> ${heading} ` +
-      `<a class="anchor" href="#${id}" aria-label="Link to “${escape(title)}”">#</a></h2>\n${body}</section>`
+      `<a class="anchor" href="#${id}" aria-label="Link to “${escapeHtml(title)}”">#</a></h2>\n${body}</section>`
     );
   }
 
@@ -206,7 +210,9 @@ export async function renderLesson(sections: Section[], content: Content): Promi
       return `<${name}${numeric[column] ? ' class="number"' : ""}>${text}</${name.slice(0, 2)}>`;
     };
     const line = (cells: string[]) => `<tr>${cells.join("")}</tr>\n`;
-    const body = rows.map((row) => line(row.map((value, i) => cell(value, i, i === 0 && !numeric[0] ? "row" : "td"))));
+    const body = rows.map((row) =>
+      line(row.map((value, i) => cell(value, i, i === 0 && !numeric[0] ? "row" : "td"))),
+    );
     return (
       `<div class="table scroll"><table><caption>${md.renderInline(caption, env)}</caption>\n` +
       `<thead>${line(head.map((value, i) => cell(value, i, "col")))}</thead>\n<tbody>${body.join("")}</tbody></table></div>\n`
@@ -220,7 +226,10 @@ function directive(md: MarkdownIt): void {
     "paragraph",
     "directive",
     (state, start, _end, silent) => {
-      const line = state.src.slice((state.bMarks[start] ?? 0) + (state.tShift[start] ?? 0), state.eMarks[start]);
+      const line = state.src.slice(
+        (state.bMarks[start] ?? 0) + (state.tShift[start] ?? 0),
+        state.eMarks[start],
+      );
       const found = /^::([a-z].*)$/.exec(line.trim());
       if (!found) return false;
       if (silent) return true;
@@ -241,16 +250,21 @@ function figure(words: string): string {
   const attributes = [...rest.matchAll(/([a-z][a-z-]*)(?:=(?:"([^"]*)"|(\S+)))?/g)];
   const unread = attributes.reduce((text, [whole]) => text.replace(whole, ""), rest).trim();
   if (unread) throw new Error(`cannot read "${unread}" as attributes of ${tag}`);
-  const list = attributes.map(([, name, quoted, bare]) => ` ${name}="${escape(quoted ?? bare ?? "")}"`).join("");
+  const list = attributes
+    .map(([, name, quoted, bare]) => ` ${name}="${escapeHtml(quoted ?? bare ?? "")}"`)
+    .join("");
   return `<figure class="wide"><${tag}${list}><p>${fallback}</p></${tag}></figure>\n`;
 }
 
 function listItem({ number, id, short }: Section): string {
-  return `<li><a href="#${id}"><span class="section-number">${number}</span> ${escape(short)}</a></li>`;
+  return `<li><a href="#${id}"><span class="section-number">${number}</span> ${escapeHtml(short)}</a></li>`;
 }
 
 function slug(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-|-$/g, "");
 }
 
 function isNumeric(value: string | number | undefined): boolean {

@@ -20,7 +20,8 @@ export function waves(posenc: Posenc): string {
     // The slower the wave, the fewer points it needs.
     const step = line < 3 ? 1 : line < 6 ? 4 : 16;
     let path = "";
-    for (let row = 0; row < seqLen; row += step) path += `${row === 0 ? "M" : " "}${row / perPosition} ${y(row, line)}`;
+    for (let row = 0; row < seqLen; row += step)
+      path += `${row === 0 ? "M" : " "}${row / perPosition} ${y(row, line)}`;
     return `<path d="${path}"/>`;
   };
   const dots = pairs.map((_, line) => `M${position} ${y(position * perPosition, line)}h0`).join("");
