@@ -46,7 +46,7 @@ int t5_relative_position_bucket(int relative_position, const T5Config& config) {
                 std::log(static_cast<double>(config.max_distance) / near) * (buckets - near);
   // At an exact power the logarithms' rounding must not decide: the reference's float32 gives the whole number.
   if (std::fabs(step - std::round(step)) < 1e-9) step = std::round(step);
-  return side + std::min(near + static_cast<int>(std::min(step, 1e6)), buckets - 1);
+  return side + std::min(near + static_cast<int>(std::min<double>(step, buckets - near)), buckets - 1);
 }
 
 void t5_bias(std::span<double> bias, std::span<const double> table, int num_heads, int q_len, int k_len,
