@@ -49,7 +49,7 @@ class Json {
     }
     return nullptr;
   }
-  const Json& operator[](const char* key) const {
+  const Json& operator[](std::string_view key) const {
     const Json* value = find(key);
     if (!value) throw std::runtime_error("JSON: no member " + std::string(key));
     return *value;
