@@ -26,7 +26,14 @@ export function ticks(axis: Axis, spacing: number): number[] {
   return scaleLinear(axis.domain, axis.range).ticks(count);
 }
 
-const label = (value: number): string => String(value).replace("-", "−");
+/** A tick's value with a true minus sign and thin spaces between thousands. */
+const label = (value: number): string =>
+  String(value)
+    .replace("-", "−")
+    .replace(
+      /^(−?)(\d{5,})/,
+      (_, sign: string, digits: string) => sign + digits.replace(/\B(?=(\d{3})+$)/g, "\u202f"),
+    );
 
 /** Ticks and labels below the line y. `shift` moves ticks to the middle of a cell. */
 export function bottomAxis(axis: Axis, y: number, values: number[], shift = 0): SVGTemplateResult {

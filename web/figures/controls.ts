@@ -14,6 +14,10 @@ export interface Slider extends Named {
   min: number;
   max: number;
   step?: number;
+  /** Largest value that may be typed, where the range ends earlier. */
+  most?: number;
+  /** The range moves by equal ratios; min is above 0. */
+  logarithmic?: boolean;
   /** The value in words, for those who hear it: "position 5 of 64". */
   spoken?: string;
   onInput: (value: number) => void;
@@ -21,32 +25,36 @@ export interface Slider extends Named {
 
 /** A range and a number field for one value. The range moves within min..max; the field may be typed into. */
 export function slider(o: Slider): TemplateResult {
-  const input = (event: Event) => {
+  const onto = o.logarithmic ? Math.log10 : (value: number) => value;
+  const back = o.logarithmic
+    ? (value: number) => Number((10 ** value).toPrecision(3))
+    : (value: number) => value;
+  const input = (convert: (value: number) => number) => (event: Event) => {
     const { valueAsNumber } = event.target as HTMLInputElement;
-    if (Number.isFinite(valueAsNumber)) o.onInput(valueAsNumber);
+    if (Number.isFinite(valueAsNumber)) o.onInput(convert(valueAsNumber));
   };
   return html`
     <label class="control ${o.symbol ?? ""}" data-symbol=${o.symbol ?? nothing}>
       <span class="label">${o.label}</span>
       <input
         type="range"
-        min=${o.min}
-        max=${o.max}
-        step=${o.step ?? 1}
-        .valueAsNumber=${o.value}
+        min=${onto(o.min)}
+        max=${onto(o.max)}
+        step=${o.logarithmic ? 0.01 : (o.step ?? 1)}
+        .valueAsNumber=${onto(o.value)}
         aria-label=${o.label}
-        aria-valuetext=${o.spoken ?? nothing}
-        @input=${input}
+        aria-valuetext=${o.spoken ?? String(o.value)}
+        @input=${input(back)}
         @keydown=${keepArrows}
       />
       <input
         type="number"
         min=${o.min}
-        max=${o.max}
-        step=${o.step ?? 1}
+        max=${o.most ?? o.max}
+        step=${o.logarithmic ? "any" : (o.step ?? 1)}
         .valueAsNumber=${o.value}
         aria-label=${o.label}
-        @change=${input}
+        @change=${input((value) => value)}
         @keydown=${keepKeys}
       />
     </label>
@@ -134,6 +142,10 @@ export const controlStyles = css`
     color: var(--pe-ink);
     text-align: end;
     font-variant-numeric: inherit;
+    appearance: textfield;
+  }
+  .control input::-webkit-inner-spin-button {
+    appearance: none;
   }
   .control select {
     grid-column: 1 / -1;

@@ -164,19 +164,24 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     if (!this.#stale || !this.#core || this.width === 0) return;
     this.#stale = false;
     try {
-      const state = readState(this.#fields, (name) => this.getAttribute(name));
-      const model = this.compute(this.#core, state);
-      const first = this.model === undefined;
-      this.state = state;
-      this.model = model;
+      this.#show(this.#core, (name) => this.getAttribute(name));
       this.#problem = "";
-      if (first) {
-        this.updateComplete.then(() => {
-          this.dispatchEvent(new CustomEvent("pe-ready", { bubbles: true, composed: true }));
-        });
-      }
     } catch (error) {
+      // The last good picture stays; without one, the picture of the fallbacks stands in.
+      if (this.model === undefined) this.#show(this.#core, () => null);
       this.#fail(message(error));
+    }
+  }
+
+  #show(core: Posenc, attribute: (name: string) => string | null): void {
+    const first = this.model === undefined;
+    const state = readState(this.#fields, attribute);
+    this.model = this.compute(core, state);
+    this.state = state;
+    if (first) {
+      this.updateComplete.then(() => {
+        this.dispatchEvent(new CustomEvent("pe-ready", { bubbles: true, composed: true }));
+      });
     }
   }
 

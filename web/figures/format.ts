@@ -25,3 +25,9 @@ export function significant(value: number, digits = 3): string {
   const [mantissa = "", power = "0"] = value.toExponential(digits - 1).split("e");
   return `${mantissa.replace("-", "−")} × 10${superscript(Number(power))}`;
 }
+
+/** A number as short as it is exact: 5, 2.5, 1 000 000. */
+export function plain(value: number): string {
+  const decimals = String(value).split(".")[1] ?? "";
+  return /e/.test(String(value)) ? significant(value, 8) : fixed(value, decimals.length);
+}

@@ -1,0 +1,770 @@
+// The table of a sinusoidal encoding as a picture: positions across, dimensions down.
+
+import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
+import { type Axis, bottomAxis, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
+import { linePath } from "../draw/line.ts";
+import { devicePixels, paint } from "../draw/pixels.ts";
+import type { Posenc, SinusoidalConfig, SinusoidalLayout } from "../posenc.ts";
+import { choice, controlStyles, slider } from "./controls.ts";
+import { type DataTable, define, PeFigure } from "./figure.ts";
+import { fixed, plain, significant } from "./format.ts";
+import type { State } from "./state.ts";
+
+const MAX_CELLS = 2 ** 22;
+const LAYOUTS = ["interleaved", "halves", "halves-minus-one"] as const;
+
+const fields = {
+  "seq-len": { kind: "integer", fallback: 100, min: 1, max: 65536 },
+  "d-model": { kind: "integer", fallback: 128, min: 1, max: 4096 },
+  base: { kind: "number", fallback: 10000, min: 1e-3, max: 1e12 },
+  "first-position": { kind: "number", fallback: 0, min: -(2 ** 24), max: 2 ** 24 },
+  "position-step": { kind: "number", fallback: 1, min: -1e6, max: 1e6 },
+  layout: { kind: "choice", fallback: "interleaved", choices: LAYOUTS },
+  row: { kind: "integer", fallback: 5, min: 0, max: 65535 },
+  column: { kind: "integer", fallback: 1, min: 0, max: 4095 },
+  "view-row": { kind: "number", fallback: 0, min: 0, max: 65536 },
+  "view-rows": { kind: "number", fallback: 0, min: 0, max: 65536 },
+  "view-column": { kind: "number", fallback: 0, min: 0, max: 4096 },
+  "view-columns": { kind: "number", fallback: 0, min: 0, max: 4096 },
+} as const;
+type HeatmapState = State<typeof fields>;
+
+/** The part of the table that is shown, in cells. */
+interface View {
+  row: number;
+  rows: number;
+  column: number;
+  columns: number;
+}
+
+/** What stands in a column: which pair, and which of its two functions; null: zeros. */
+interface Column {
+  pair: number;
+  wave: "sin" | "cos";
+}
+
+interface Model {
+  table: Float32Array;
+  invFreq: Float64Array;
+  rows: number;
+  columns: number;
+  view: View;
+  row: number;
+  column: number;
+  position: (row: number) => number;
+  value: number;
+  core: Posenc;
+}
+
+/** Where things stand, in CSS pixels from the top left corner of the stage. */
+interface Layout {
+  /** The map. */
+  left: number;
+  width: number;
+  height: number;
+  positions: Axis;
+  dimensions: Axis;
+  /** Width of the profile beside the map. */
+  profile: number;
+  /** The profile under the map. */
+  profileTop: number;
+  profileHeight: number;
+  /** The colour bar, in the corner between the profiles. */
+  bar: { left: number; top: number; width: number };
+  total: number;
+}
+
+export function columnOf(column: number, dModel: number, layout: SinusoidalLayout): Column | null {
+  if (layout === "interleaved") {
+    return { pair: Math.floor(column / 2), wave: column % 2 === 0 ? "sin" : "cos" };
+  }
+  const sines = layout === "halves" ? Math.ceil(dModel / 2) : Math.floor(dModel / 2);
+  if (column < sines) return { pair: column, wave: "sin" };
+  const pair = column - sines;
+  return pair < Math.floor(dModel / 2) ? { pair, wave: "cos" } : null;
+}
+
+const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
+
+/** A stretch of an axis of `cells` cells: 0 long means all of it; never shorter than two cells, never outside. */
+function stretch(first: number, count: number, cells: number): [first: number, count: number] {
+  const length = count === 0 ? cells : clamp(count, Math.min(2, cells), cells);
+  return [clamp(first, 0, cells - length), length];
+}
+
+/**
+ * The heatmap of a sinusoidal table, with every parameter free.
+ *
+ * @attr seq-len - Rows of the table: positions. Default 100.
+ * @attr d-model - Columns: dimensions. Default 128.
+ * @attr base - 10000 in the paper.
+ * @attr first-position - Position of row 0. Default 0.
+ * @attr position-step - Positions from one row to the next. Default 1.
+ * @attr layout - interleaved, halves or halves-minus-one.
+ * @attr row - The row that is read, from 0.
+ * @attr column - The column that is read, from 0.
+ * @attr view-row, view-rows, view-column, view-columns - The part shown, in cells; 0 rows or columns: all.
+ * @csspart figure - The whole figure. @csspart title @csspart takeaway
+ * @cssprop --pe-pos, --pe-dim - Colours of position and dimension, in controls, axes and marks.
+ */
+export class PeHeatmap extends PeFigure<typeof fields, Model> {
+  static override fields = fields;
+
+  protected readonly heading = "Sinusoidal positional encoding";
+
+  #table: { key: string; table: Float32Array; invFreq: Float64Array } | undefined;
+  #pointers = new Map<number, { x: number; y: number }>();
+
+  protected compute(core: Posenc, state: HeatmapState): Model {
+    const rows = state["seq-len"];
+    const columns = state["d-model"];
+    if (rows * columns > MAX_CELLS) {
+      throw new Error(
+        `seq-len × d-model must be at most ${fixed(MAX_CELLS, 0)} cells, got ${fixed(rows * columns, 0)}`,
+      );
+    }
+    const config: SinusoidalConfig = {
+      seqLen: rows,
+      dModel: columns,
+      base: state.base,
+      firstPosition: state["first-position"],
+      positionStep: state["position-step"],
+      layout: state.layout,
+    };
+    const key = JSON.stringify(config);
+    if (this.#table?.key !== key) {
+      this.#table = { key, table: core.sinusoidalTable(config), invFreq: core.sinusoidalInvFreq(config) };
+    }
+    const { table, invFreq } = this.#table;
+    const [viewRow, viewRows] = stretch(state["view-row"], state["view-rows"], rows);
+    const [viewColumn, viewColumns] = stretch(state["view-column"], state["view-columns"], columns);
+    const row = Math.min(state.row, rows - 1);
+    const column = Math.min(state.column, columns - 1);
+    return {
+      table,
+      invFreq,
+      rows,
+      columns,
+      view: { row: viewRow, rows: viewRows, column: viewColumn, columns: viewColumns },
+      row,
+      column,
+      position: (at) => state["first-position"] + at * state["position-step"],
+      value: table[row * columns + column] ?? Number.NaN,
+      core,
+    };
+  }
+
+  #layout({ view }: Model): Layout {
+    const narrow = this.width < 560;
+    const left = narrow ? 40 : 52;
+    const profile = narrow ? 56 : 120;
+    const width = Math.max(80, this.width - left - profile - 12);
+    const height = narrow ? 260 : clamp(Math.round(width * 0.4), 260, 380);
+    const profileTop = height + 46;
+    const profileHeight = 84;
+    const positions: Axis = { domain: [view.row, view.row + view.rows], range: [left, left + width] };
+    const dimensions: Axis = { domain: [view.column, view.column + view.columns], range: [0, height] };
+    return {
+      left,
+      width,
+      height,
+      profile,
+      positions,
+      dimensions,
+      profileTop,
+      profileHeight,
+      bar: { left: left + width + 12, top: profileTop + profileHeight / 2, width: profile - 6 },
+      total: profileTop + profileHeight + 8,
+    };
+  }
+
+  protected picture(model: Model, state: HeatmapState): TemplateResult {
+    const at = this.#layout(model);
+    return html`
+      ${this.#readout(model, state)}
+      <div class="stage" .style=${`height:${at.total}px`}>
+        <canvas
+          class="map ${this.#zoomed(model) ? "zoomed" : ""}"
+          aria-hidden="true"
+          .style=${`left:${at.left}px;width:${at.width}px;height:${at.height}px`}
+          @pointerdown=${this.#press}
+          @pointermove=${this.#move}
+          @pointerup=${this.#lift}
+          @pointercancel=${this.#lift}
+          @dblclick=${this.#zoomHere}
+          @wheel=${this.#wheel}
+        ></canvas>
+        <canvas
+          class="bar"
+          aria-hidden="true"
+          .style=${`left:${at.bar.left}px;top:${at.bar.top}px;width:${at.bar.width}px`}
+        ></canvas>
+        ${this.#grid(model, at)} ${this.#axes(model, at)}
+      </div>
+      ${this.#viewButtons(model)} ${this.#controls(state)}
+    `;
+  }
+
+  #readout(model: Model, state: HeatmapState): TemplateResult {
+    const { row, column, value, invFreq } = model;
+    const what = columnOf(column, model.columns, state.layout);
+    const w = what ? (invFreq[what.pair] ?? 0) : 0;
+    return html`
+      <div class="readout">
+        <span class="pos" data-symbol="pos">position <b>${plain(model.position(row))}</b></span>
+        <span class="dim" data-symbol="dim">dimension <b>${column}</b></span>
+        <span>value <b>${fixed(value, 4)}</b></span>
+        <span class="wave">
+          ${what ? html`${what.wave} of pair ${what.pair}, wavelength <b>${significant(wavelength(w), 4)}</b>` : "zero"}
+        </span>
+      </div>
+    `;
+  }
+
+  /** What assistive technology sees of the map: one cell, the active one. */
+  #grid(model: Model, at: { left: number; width: number; height: number }): TemplateResult {
+    const { row, column, value } = model;
+    const words = `position ${plain(model.position(row))}, dimension ${column}: ${fixed(value, 3)}`;
+    return html`
+      <div
+        class="grid"
+        role="grid"
+        tabindex="0"
+        aria-label="Heatmap of the encoding: arrow keys move, Shift moves by ten, plus, minus and 0 zoom"
+        aria-rowcount=${model.columns}
+        aria-colcount=${model.rows}
+        aria-activedescendant="cell"
+        .style=${`left:${at.left}px;width:${at.width}px;height:${at.height}px`}
+        @keydown=${this.#key}
+      >
+        <div role="row" aria-rowindex=${column + 1}>
+          <div id="cell" role="gridcell" aria-colindex=${row + 1} aria-selected="true">${words}</div>
+        </div>
+      </div>
+    `;
+  }
+
+  #axes(model: Model, at: Layout): TemplateResult {
+    const { view, row, column, table, columns } = model;
+    const { left, width, height, positions, dimensions, profileTop, profileHeight } = at;
+    const whole = (values: number[]) => values.filter(Number.isInteger);
+    const right = left + width;
+    // Cells of the two profiles, in the part shown.
+    const firstRow = Math.floor(view.row);
+    const alongRow = Array.from(
+      { length: Math.min(Math.ceil(view.rows) + 1, model.rows - firstRow) },
+      (_, i) => table[(firstRow + i) * columns + column] ?? Number.NaN,
+    );
+    const firstColumn = Math.floor(view.column);
+    const alongColumn = Array.from(
+      { length: Math.min(Math.ceil(view.columns) + 1, columns - firstColumn) },
+      (_, i) => table[row * columns + firstColumn + i] ?? Number.NaN,
+    );
+    const level: Axis = { domain: [-1, 1], range: [profileTop + profileHeight, profileTop] };
+    const across: Axis = { domain: [-1, 1], range: [right + 12, right + 12 + at.profile - 6] };
+    const x = place(positions, row + 0.5);
+    const y = place(dimensions, column + 0.5);
+    const shown = x >= left && x <= right && y >= 0 && y <= height;
+    const columnPath = linePath(
+      alongRow,
+      (i) => place(positions, firstRow + i + 0.5),
+      (value) => place(level, value),
+    );
+    // The profile of a position runs down: swap the axes of the path.
+    const rowPath = alongColumn
+      .map((value, i) => {
+        const point = `${place(across, value).toFixed(2)} ${place(dimensions, firstColumn + i + 0.5).toFixed(2)}`;
+        return `${i === 0 ? "M" : "L"}${point}`;
+      })
+      .join("");
+    // The axis counts positions; rows only where no step tells one row's position from the next's.
+    const { "first-position": first, "position-step": step } = this.state;
+    const counted = step > 0;
+    const axis: Axis = counted
+      ? { domain: [first + view.row * step, first + (view.row + view.rows) * step], range: positions.range }
+      : positions;
+    const half = counted ? step / 2 : 0.5;
+    const rowTicks = ticks(axis, 24 + 8 * plain(Math.round(axis.domain[1])).length);
+    const inside = (values: number[]) => values.filter((value) => place(axis, value + half) <= right);
+    return html`
+      <svg class="axes" width=${this.width} height=${at.total} aria-hidden="true">
+        <defs>
+          <clipPath id="under"><rect x=${left} y=${profileTop} width=${width} height=${profileHeight}></rect></clipPath>
+          <clipPath id="beside"><rect x=${right + 8} y="0" width=${at.profile + 4} height=${height}></rect></clipPath>
+        </defs>
+        <rect class="frame" x=${left - 0.5} y="-0.5" width=${width + 1} height=${height + 1}></rect>
+        ${bottomAxis(axis, height + 0.5, inside(step === 1 ? whole(rowTicks) : rowTicks), half)}
+        ${leftAxis(
+          dimensions,
+          left - 0.5,
+          whole(ticks(dimensions, 48)).filter((value) => value < view.column + view.columns),
+          0.5,
+        )}
+        <text class="name pos" data-symbol="pos" x=${left + width / 2} y=${height + 38} text-anchor="middle">
+          ${counted ? "position in sequence" : "row"}
+        </text>
+        <text class="name dim" data-symbol="dim" transform="translate(11 ${height / 2}) rotate(-90)" text-anchor="middle">
+          dimension
+        </text>
+        ${
+          shown
+            ? svg`<g class="cross">
+                <line class="pos" data-symbol="pos" x1=${x} x2=${x} y1="0" y2=${profileTop + profileHeight}></line>
+                <line class="dim" data-symbol="dim" x1=${left} x2=${right + 12 + at.profile} y1=${y} y2=${y}></line>
+              </g>`
+            : nothing
+        }
+        <g clip-path="url(#under)">
+          <line class="zero" x1=${left} x2=${right} y1=${place(level, 0)} y2=${place(level, 0)}></line>
+          <path class="profile dim" data-symbol="dim" d=${columnPath}></path>
+          ${shown ? svg`<circle class="dim" cx=${x} cy=${place(level, model.value)} r="4"></circle>` : nothing}
+        </g>
+        <g clip-path="url(#beside)">
+          <line class="zero" x1=${place(across, 0)} x2=${place(across, 0)} y1="0" y2=${height}></line>
+          <path class="profile pos" data-symbol="pos" d=${rowPath}></path>
+          ${shown ? svg`<circle class="pos" cx=${place(across, model.value)} cy=${y} r="4"></circle>` : nothing}
+        </g>
+        ${[-1, 0, 1].map(
+          (value) => svg`
+            <text x=${left - 8} y=${place(level, value)} text-anchor="end" dominant-baseline="central">
+              ${fixed(value, 0)}</text>`,
+        )}
+        <text x=${at.bar.left + at.bar.width / 2} y=${at.bar.top - 8} text-anchor="middle">value</text>
+        ${[-1, 0, 1].map(
+          (value) => svg`
+            <text x=${place(across, value)} y=${at.bar.top + 26} text-anchor="middle">${fixed(value, 0)}</text>`,
+        )}
+        ${[-1, 1].map(
+          (value) => svg`
+            <text x=${place(across, value)} y=${height + 19} text-anchor=${value < 0 ? "start" : "end"}>
+              ${fixed(value, 0)}</text>`,
+        )}
+      </svg>
+    `;
+  }
+
+  #viewButtons(model: Model): TemplateResult {
+    const zoomed = this.#zoomed(model);
+    return html`
+      <div class="view" role="group" aria-label="Part shown">
+        <button type="button" aria-label="Zoom in" @click=${() => this.#zoom(0.5)}>+</button>
+        <button type="button" aria-label="Zoom out" ?disabled=${!zoomed} @click=${() => this.#zoom(2)}>−</button>
+        <button type="button" ?disabled=${!zoomed} @click=${this.#showAll}>All</button>
+        <span>
+          ${
+            zoomed
+              ? html`rows ${range(model.view.row, model.view.rows)} of ${fixed(model.rows, 0)},
+                  columns ${range(model.view.column, model.view.columns)} of ${fixed(model.columns, 0)}; drag to move`
+              : "Double-click, pinch, or Ctrl and wheel to zoom"
+          }
+        </span>
+      </div>
+    `;
+  }
+
+  #controls(state: HeatmapState): TemplateResult {
+    return html`
+      <div class="controls">
+        ${slider({
+          label: "seq_len: positions",
+          symbol: "pos",
+          value: state["seq-len"],
+          min: 1,
+          max: 512,
+          most: fields["seq-len"].max,
+          onInput: (value) => this.set({ "seq-len": value }),
+        })}
+        ${slider({
+          label: "d_model: dimensions",
+          symbol: "dim",
+          value: state["d-model"],
+          min: 2,
+          max: 512,
+          step: 1,
+          most: fields["d-model"].max,
+          onInput: (value) => this.set({ "d-model": value }),
+        })}
+        ${slider({
+          label: "base",
+          value: state.base,
+          min: 2,
+          max: 1e6,
+          most: fields.base.max,
+          logarithmic: true,
+          onInput: (value) => this.set({ base: value }),
+        })}
+        ${slider({
+          label: "first position",
+          symbol: "pos",
+          value: state["first-position"],
+          min: 0,
+          max: 100000,
+          most: fields["first-position"].max,
+          onInput: (value) => this.set({ "first-position": value }),
+        })}
+        ${slider({
+          label: "positions from row to row",
+          symbol: "pos",
+          value: state["position-step"],
+          min: 1,
+          max: 1000,
+          most: fields["position-step"].max,
+          onInput: (value) => this.set({ "position-step": value }),
+        })}
+        ${choice({
+          label: "column order",
+          symbol: "dim",
+          value: state.layout,
+          options: [
+            ["interleaved", "sin, cos, sin, cos (Vaswani 2017)"],
+            ["halves", "all sines, then all cosines (Marian)"],
+            ["halves-minus-one", "halves over half − 1 (tensor2tensor, fairseq)"],
+          ],
+          onInput: (value) => this.set({ layout: value as SinusoidalLayout }),
+        })}
+      </div>
+    `;
+  }
+
+  protected takeaway({ invFreq, position, row, column, value, columns }: Model, state: HeatmapState): string {
+    const what = columnOf(column, columns, state.layout);
+    const fastest = significant(wavelength(invFreq[0] ?? 0), 4);
+    const last = invFreq.length - 1;
+    const slowest = significant(wavelength(invFreq[last] ?? 0), 5);
+    const cell = `Dimension ${column} of position ${plain(position(row))} is ${fixed(value, 3)}`;
+    if (!what || last < 1) return `${cell}.`;
+    const turn = significant(wavelength(invFreq[what.pair] ?? 0), 4);
+    return (
+      `${cell}: the ${what.wave === "sin" ? "sine" : "cosine"} of pair ${what.pair}, which turns once every ` +
+      `${turn} positions. Over the table one turn takes from ${fastest} positions (pair 0) to ${slowest} (pair ${last}).`
+    );
+  }
+
+  protected dataTable({ invFreq, position, row, table, columns }: Model, state: HeatmapState): DataTable {
+    return {
+      caption: `The row of position ${plain(position(row))}`,
+      head: ["dimension", "function", "inv_freq", "wavelength", "value"],
+      rows: Array.from({ length: columns }, (_, column) => {
+        const what = columnOf(column, columns, state.layout);
+        const w = what ? (invFreq[what.pair] ?? 0) : 0;
+        const value = fixed(table[row * columns + column] ?? Number.NaN, 6);
+        if (!what) return [column, "zero", "", "", value];
+        return [column, what.wave, significant(w, 6), significant(wavelength(w), 6), value];
+      }),
+    };
+  }
+
+  protected override draw(model: Model): void {
+    const { core, view, table, rows, columns } = model;
+    const { width, height } = this.#layout(model);
+    const [across, down] = [devicePixels(width), devicePixels(height)];
+    const lut = core.lut();
+    const pixels = core.colormap(table, lut, {
+      rows,
+      cols: columns,
+      width: across,
+      height: down,
+      firstRow: view.row,
+      numRows: view.rows,
+      firstCol: view.column,
+      numCols: view.columns,
+      transpose: true,
+    });
+    paint(this.#canvas(".map"), pixels, across, down);
+    const ramp = Float32Array.from({ length: 256 }, (_, i) => (2 * i + 1) / 256 - 1);
+    const shape = { rows: 1, cols: 256, width: 256, height: 1 };
+    paint(this.#canvas(".bar"), core.colormap(ramp, lut, shape), 256, 1);
+  }
+
+  #canvas(selector: string): HTMLCanvasElement {
+    return this.renderRoot.querySelector(selector) as HTMLCanvasElement;
+  }
+
+  // ---------------------------------------------------------------------------------------------- reading
+
+  /** The point of an event in cells. A host may scale the page: the canvas's own pixels are not the screen's. */
+  #cellAt(event: PointerEvent | MouseEvent, model: Model): { row: number; column: number } {
+    const canvas = this.#canvas(".map");
+    const box = canvas.getBoundingClientRect();
+    const scaleX = canvas.offsetWidth / box.width;
+    const scaleY = canvas.offsetHeight / box.height;
+    const { positions, dimensions, left } = this.#layout(model);
+    return {
+      row: valueAt(positions, left + (event.clientX - box.left) * scaleX),
+      column: valueAt(dimensions, (event.clientY - box.top) * scaleY),
+    };
+  }
+
+  #read(event: PointerEvent, model: Model): void {
+    const { row, column } = this.#cellAt(event, model);
+    this.set({
+      row: clamp(Math.floor(row), 0, model.rows - 1),
+      column: clamp(Math.floor(column), 0, model.columns - 1),
+    });
+  }
+
+  #key = (event: KeyboardEvent): void => {
+    const { model } = this;
+    if (!model || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = event.shiftKey ? 10 : 1;
+    const moves: Record<string, () => void> = {
+      ArrowLeft: () => this.#go(-step, 0),
+      ArrowRight: () => this.#go(step, 0),
+      ArrowUp: () => this.#go(0, -step),
+      ArrowDown: () => this.#go(0, step),
+      PageUp: () => this.#go(0, -10),
+      PageDown: () => this.#go(0, 10),
+      Home: () => this.#go(-model.rows, 0),
+      End: () => this.#go(model.rows, 0),
+      "+": () => this.#zoom(0.5),
+      "=": () => this.#zoom(0.5),
+      "-": () => this.#zoom(2),
+      "0": () => this.#showAll(),
+    };
+    const move = moves[event.key];
+    if (!move) return;
+    move();
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  /** Moves the cell that is read, and the part shown with it. */
+  #go(rows: number, columns: number): void {
+    const { model } = this;
+    if (!model) return;
+    const row = clamp(model.row + rows, 0, model.rows - 1);
+    const column = clamp(model.column + columns, 0, model.columns - 1);
+    const { view } = model;
+    const follow = (cell: number, first: number, count: number) =>
+      cell < first ? cell : cell + 1 > first + count ? cell + 1 - count : first;
+    this.set({ row, column });
+    if (this.#zoomed(model)) {
+      this.#show({
+        ...view,
+        row: follow(row, view.row, view.rows),
+        column: follow(column, view.column, view.columns),
+      });
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------ zoom and pan
+
+  #zoomed({ view, rows, columns }: Model): boolean {
+    return view.rows < rows || view.columns < columns;
+  }
+
+  #show(view: View): void {
+    const { model } = this;
+    if (!model) return;
+    const [row, rows] = stretch(view.row, view.rows, model.rows);
+    const [column, columns] = stretch(view.column, view.columns, model.columns);
+    const tidy = (value: number) => Number(value.toFixed(3));
+    this.set({
+      "view-row": tidy(row),
+      "view-rows": rows === model.rows ? 0 : tidy(rows),
+      "view-column": tidy(column),
+      "view-columns": columns === model.columns ? 0 : tidy(columns),
+    });
+  }
+
+  #showAll = (): void => {
+    this.set({ "view-row": 0, "view-rows": 0, "view-column": 0, "view-columns": 0 });
+  };
+
+  /** Shows `factor` times as many cells, keeping a point (by default the cell that is read) in its place. */
+  #zoom(factor: number, about?: { row: number; column: number }): void {
+    const { model } = this;
+    if (!model) return;
+    const { view } = model;
+    const point = about ?? { row: model.row + 0.5, column: model.column + 0.5 };
+    const rows = clamp(view.rows * factor, Math.min(2, model.rows), model.rows);
+    const columns = clamp(view.columns * factor, Math.min(2, model.columns), model.columns);
+    this.#show({
+      rows,
+      columns,
+      row: point.row - ((point.row - view.row) * rows) / view.rows,
+      column: point.column - ((point.column - view.column) * columns) / view.columns,
+    });
+  }
+
+  #zoomHere = (event: MouseEvent): void => {
+    if (this.model) this.#zoom(0.5, this.#cellAt(event, this.model));
+  };
+
+  // Without Ctrl the wheel scrolls the page.
+  #wheel = (event: WheelEvent): void => {
+    if (!this.model || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    this.#zoom(2 ** (clamp(event.deltaY, -100, 100) / 100), this.#cellAt(event, this.model));
+  };
+
+  #press = (event: PointerEvent): void => {
+    if (!this.model || event.button !== 0) return;
+    this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    this.#canvas(".map").setPointerCapture(event.pointerId);
+    if (this.#pointers.size === 1) this.#read(event, this.model);
+  };
+
+  #move = (event: PointerEvent): void => {
+    const { model } = this;
+    if (!model) return;
+    const before = this.#pointers.get(event.pointerId);
+    if (!before) {
+      if (event.pointerType === "mouse") this.#read(event, model);
+      return;
+    }
+    const now = { x: event.clientX, y: event.clientY };
+    const others = [...this.#pointers].filter(([id]) => id !== event.pointerId).map(([, point]) => point);
+    this.#pointers.set(event.pointerId, now);
+    const [other] = others;
+    if (other) {
+      const spread = (a: { x: number; y: number }) => Math.hypot(a.x - other.x, a.y - other.y);
+      if (spread(now) > 0) this.#zoom(spread(before) / spread(now), this.#cellAt(event, model));
+    } else if (this.#zoomed(model)) {
+      const canvas = this.#canvas(".map");
+      const box = canvas.getBoundingClientRect();
+      this.#show({
+        ...model.view,
+        row: model.view.row - ((now.x - before.x) / box.width) * model.view.rows,
+        column: model.view.column - ((now.y - before.y) / box.height) * model.view.columns,
+      });
+    } else {
+      this.#read(event, model);
+    }
+  };
+
+  #lift = (event: PointerEvent): void => {
+    this.#pointers.delete(event.pointerId);
+  };
+
+  static override styles: CSSResultGroup = [
+    PeFigure.styles,
+    controlStyles,
+    css`
+      :host {
+        container-type: inline-size;
+      }
+      .readout {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 0 var(--pe-space-3);
+        align-items: baseline;
+        min-height: 1.5em;
+        margin-bottom: var(--pe-space-2);
+      }
+      .readout b {
+        font-weight: 600;
+      }
+      @container (max-width: 559px) {
+        .readout {
+          min-height: 5.8em;
+          align-content: end;
+        }
+      }
+      .bar {
+        position: absolute;
+        height: 12px;
+        outline: 1px solid var(--pe-rule);
+      }
+      .stage {
+        position: relative;
+      }
+      .map,
+      .grid {
+        position: absolute;
+        top: 0;
+      }
+      .map {
+        touch-action: pan-y;
+        cursor: crosshair;
+      }
+      .map.zoomed {
+        touch-action: none;
+        cursor: grab;
+      }
+      .map.zoomed:active {
+        cursor: grabbing;
+      }
+      .grid {
+        pointer-events: none;
+        overflow: hidden;
+      }
+      .grid > div {
+        opacity: 0;
+      }
+      .axes {
+        position: absolute;
+        inset: 0;
+        overflow: visible;
+        pointer-events: none;
+      }
+      .frame {
+        fill: none;
+        stroke: var(--pe-ink-2);
+      }
+      .axes text.pos {
+        fill: var(--pe-pos);
+      }
+      .axes text.dim {
+        fill: var(--pe-dim);
+      }
+      .cross line {
+        stroke-width: 1;
+      }
+      line.pos,
+      path.pos {
+        stroke: var(--pe-pos);
+      }
+      line.dim,
+      path.dim {
+        stroke: var(--pe-dim);
+      }
+      circle.pos {
+        fill: var(--pe-pos);
+      }
+      circle.dim {
+        fill: var(--pe-dim);
+      }
+      .profile {
+        fill: none;
+        stroke-width: 1.5;
+        stroke-linejoin: round;
+      }
+      [data-lit="pos"] .axes [data-symbol="pos"],
+      [data-lit="dim"] .axes [data-symbol="dim"] {
+        stroke-width: 2.5;
+      }
+      [data-lit] text[data-symbol] {
+        stroke-width: 0;
+      }
+      .zero {
+        stroke: var(--pe-rule);
+      }
+      .view {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: var(--pe-space-2);
+        margin-top: var(--pe-space-2);
+        color: var(--pe-ink-2);
+      }
+      .view button {
+        min-width: 2rem;
+      }
+    `,
+  ];
+}
+
+/** Positions to one turn. */
+const wavelength = (invFreq: number): number => (2 * Math.PI) / invFreq;
+
+const range = (first: number, count: number): string =>
+  `${fixed(Math.floor(first), 0)}–${fixed(Math.ceil(first + count) - 1, 0)}`;
+
+define("pe-heatmap", PeHeatmap);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "pe-heatmap": PeHeatmap;
+  }
+}
