@@ -15,10 +15,9 @@ const searchLimit = 100_000;
  */
 function neighbourDistance(posenc: Posenc): number {
   const dots = dotByOffset(posenc, dModel, searchLimit + 1);
-  const distance = (k: number) => Math.sqrt(2 * at(dots, 0) - 2 * at(dots, k));
   const nearest = dots.subarray(1).reduce((best, value, i) => (value > at(dots, best) ? i + 1 : best), 1);
   if (nearest !== 1) throw new Error(`rows ${nearest} apart are closer than neighbours`);
-  return distance(1);
+  return Math.sqrt(2 * at(dots, 0) - 2 * at(dots, 1));
 }
 
 export function numbers(posenc: Posenc): Record<string, string> {

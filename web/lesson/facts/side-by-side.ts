@@ -16,7 +16,10 @@ const tolerance = 1e-9;
 function logits(posenc: Posenc, encoding: Encoding, x: Float64Array): Float64Array {
   const weights = (seed: number) => posenc.randomNormal(dModel * dModel, seed, 1 / Math.sqrt(dModel));
   const layer = {
-    ...{ wQ: weights(1), wK: weights(2), wV: weights(3), wO: weights(4) },
+    wQ: weights(1),
+    wK: weights(2),
+    wV: weights(3),
+    wO: weights(4),
     positions: posenc.randomNormal(seqLen * dModel, 5),
     t5Table: posenc.randomNormal(numBuckets * numHeads, 6),
   };

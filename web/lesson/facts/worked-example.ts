@@ -1,6 +1,7 @@
 // Section 7. Eight numbers per position, small enough for a check by hand.
 
 import type { Posenc } from "../../posenc.ts";
+import { at } from "./arrays.ts";
 import { fixed, type Table } from "./table.ts";
 
 const dModel = 8;
@@ -10,11 +11,11 @@ const exactRow = (posenc: Posenc, p: number) => posenc.sinusoidalRows(Float64Arr
 const printedRow = (posenc: Posenc, p: number) => Array.from(exactRow(posenc, p), (value) => fixed(value, 3));
 
 export function numbers(posenc: Posenc): Record<string, string> {
-  const [sin = Number.NaN, cos = Number.NaN] = exactRow(posenc, position);
+  const row = exactRow(posenc, position);
   return {
     angle5_degrees: fixed((position * 180) / Math.PI, 1),
-    worked_sin2: fixed(sin ** 2, 3),
-    worked_cos2: fixed(cos ** 2, 3),
+    worked_sin2: fixed(at(row, 0) ** 2, 3),
+    worked_cos2: fixed(at(row, 1) ** 2, 3),
     worked_row_5: printedRow(posenc, position).join(", "),
   };
 }
