@@ -25,10 +25,10 @@ function writeIfChanged(path, bytes) {
   if (!existsSync(path) || !readFileSync(path).equals(bytes)) writeFileSync(path, bytes);
 }
 
-/** build/wasm/: one glue module for both WebAssembly modules. */
+/** web/wasm/: one glue module for both WebAssembly modules. */
 export async function buildCore() {
   const folder = (variant) => join(ROOT, "build", `wasm-${variant}`);
-  const output = join(ROOT, "build/wasm");
+  const output = join(ROOT, "web/wasm");
   for (const variant of ["simd", "scalar"]) await compile(`wasm-${variant}`, ["posenc_module"]);
 
   const [glue, scalarGlue] = ["simd", "scalar"].map((variant) =>
@@ -48,9 +48,12 @@ export async function buildCore() {
     );
 }
 
-/** dist/: the element library and the page, from build/wasm/ and web/. */
+/** dist/: the element library and the page, from web/. */
 export async function buildSite() {
-  await step("build: library", () => run(bin("vite"), ["build", "--mode", "lib"]));
+  await step("build: library", async () => {
+    await run(bin("vite"), ["build", "--mode", "lib"]);
+    await run(bin("tsc"), ["-p", "tsconfig.lib.json"]);
+  });
   await step("build: page", () => run(bin("vite"), ["build"]));
 }
 

@@ -81,7 +81,10 @@ export async function renderLesson(sections: Section[], content: Content): Promi
       }
     };
   rules.fence = guarded((token) => code(token.content, token.info));
-  rules.math_inline = guarded((token) => styles.lift(renderMath(token.content, false)));
+  rules.math_inline = guarded((token) => {
+    const formula = styles.lift(renderMath(token.content, false));
+    return token.info ? `<span class="no-break">${formula}${escapeHtml(token.info)}</span>` : formula;
+  });
   rules.math_block = guarded(
     (token) => `<div class="math scroll">${styles.lift(renderDisplay(token.content))}</div>\n`,
   );
@@ -178,14 +181,17 @@ export async function renderLesson(sections: Section[], content: Content): Promi
         token.attrSet("id", id);
         claim(id, where(token.map?.[0]), env, token.map?.[0]);
       }
-      for (const child of token.children ?? []) {
-        if (child.type === "math_inline") child.map = token.map;
-        if (child.type !== "link_open") continue;
+      (token.children ?? []).forEach((child, place, children) => {
+        if (child.type === "math_inline") {
+          child.map = token.map;
+          keepPunctuation(child, children[place + 1]);
+        }
+        if (child.type !== "link_open") return;
         const href = String(child.attrGet("href"));
         if (href.startsWith("#")) links.push({ id: href.slice(1), where: where(token.map?.[0]) });
         else if (/^https?:/.test(href)) child.attrSet("rel", "noopener");
         else env.problem(`link "${href}" is neither #id nor http(s)`, token.map?.[0]);
-      }
+      });
     });
   }
 
@@ -206,18 +212,29 @@ export async function renderLesson(sections: Section[], content: Content): Promi
     const numeric = head.map((_, column) => rows.every((row) => isNumeric(row[column])));
     const cell = (value: string | number, column: number, tag: string): string => {
       const text = typeof value === "number" ? groupDigits(value) : md.renderInline(groupDigits(value), env);
-      const name = tag === "td" || text === "" ? "td" : `th scope="${tag}"`;
-      return `<${name}${numeric[column] ? ' class="number"' : ""}>${text}</${name.slice(0, 2)}>`;
+      const number = numeric[column] ? ' class="number"' : "";
+      if (tag === "td" || text === "") return `<td${number}>${text}</td>`;
+      // Some readers find no words in a header that is one formula.
+      const words = text.replace(/<math[\s\S]*?<\/math>/g, "") === "" ? text.replace(/<[^>]*>|\u2061/g, " ") : "";
+      const label = words ? ` aria-label="${words.replace(/\s+/g, " ").trim()}"` : "";
+      return `<th scope="${tag}"${number}${label}>${text}</th>`;
     };
     const line = (cells: string[]) => `<tr>${cells.join("")}</tr>\n`;
     const body = rows.map((row) =>
       line(row.map((value, i) => cell(value, i, i === 0 && !numeric[0] ? "row" : "td"))),
     );
     return (
-      `<div class="table scroll"><table><caption>${md.renderInline(caption, env)}</caption>\n` +
+      `<div class="table scroll"><table><caption><span>${md.renderInline(caption, env)}</span></caption>\n` +
       `<thead>${line(head.map((value, i) => cell(value, i, "col")))}</thead>\n<tbody>${body.join("")}</tbody></table></div>\n`
     );
   }
+}
+
+/** Engines may break a line between a formula and the full stop after it, so the stop goes with the formula. */
+function keepPunctuation(formula: Token, next: Token | undefined): void {
+  if (next?.type !== "text") return;
+  formula.info = /^[.,;:!?)\]’”]+/.exec(next.content)?.[0] ?? "";
+  next.content = next.content.slice(formula.info.length);
 }
 
 /** `::name words` on a line of its own. */
@@ -267,6 +284,8 @@ function slug(text: string): string {
     .replace(/^-|-$/g, "");
 }
 
+const numeral = /^[−-]?[\d\u202f.,]*\d([eE][−-]?\d+| × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( ?%)?$/;
+
 function isNumeric(value: string | number | undefined): boolean {
-  return typeof value === "number" || /^[−-]?[\d\u202f.,]*\d([eE][−-]?\d+)?( ?%)?$|^[—–]?$/.test(value ?? "");
+  return typeof value === "number" || /^[—–]?$/.test(value ?? "") || numeral.test(value ?? "");
 }

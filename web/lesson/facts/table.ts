@@ -23,15 +23,9 @@ export function significant(value: number, digits: number): string {
 
 /** 1.4 × 10⁻¹³. */
 export function scientific(value: number, decimals = 1): string {
-  const [mantissa = "", exponent = ""] = value.toExponential(decimals).split("e");
-  const raised = [...exponent.replace("+", "")].map((sign) => superscripts[sign]).join("");
-  return `${mantissa.replace("-", "−")} × 10${raised}`;
+  const [mantissa = "", exponent = "0"] = value.toExponential(decimals).split("e");
+  return `$${mantissa} \\times 10^{${Number(exponent)}}$`;
 }
-
-const superscripts: Record<string, string> = {
-  "-": "⁻",
-  ...Object.fromEntries([..."⁰¹²³⁴⁵⁶⁷⁸⁹"].map((raised, digit) => [digit, raised])),
-};
 
 /** (2, 20, 512). */
 export function shape(...sizes: number[]): string {
