@@ -215,7 +215,8 @@ export async function renderLesson(sections: Section[], content: Content): Promi
       const number = numeric[column] ? ' class="number"' : "";
       if (tag === "td" || text === "") return `<td${number}>${text}</td>`;
       // Some readers find no words in a header that is one formula.
-      const words = text.replace(/<math[\s\S]*?<\/math>/g, "") === "" ? text.replace(/<[^>]*>|\u2061/g, " ") : "";
+      const words =
+        text.replace(/<math[\s\S]*?<\/math>/g, "") === "" ? text.replace(/<[^>]*>|\u2061/g, " ") : "";
       const label = words ? ` aria-label="${words.replace(/\s+/g, " ").trim()}"` : "";
       return `<th scope="${tag}"${number}${label}>${text}</th>`;
     };
