@@ -125,7 +125,9 @@ const char* invalid(const LayerConfig& config) {
   if (config.encoding == Encoding::kT5) {
     if (const char* sentence = invalid(config.t5)) return sentence;
   }
-  if (layer_scratch(config) * config.num_layers > kMaxCells) {
+  const double n = config.seq_len, d = config.d_model, layers = config.num_layers;
+  if (layers * config.num_heads * n * n > kMaxCells || layers * d * (n + d) > kMaxCells ||
+      layers * layer_scratch(config) > kMaxCells) {
     return "num_layers * num_heads * seq_len * seq_len and num_layers * d_model * (seq_len + d_model) are too "
            "large";
   }
