@@ -18,6 +18,9 @@ namespace {
 constexpr uint8_t kRdBu[] = {103, 0,   31,  178, 24,  43,  214, 96, 77,  244, 165, 130, 253, 219, 199, 247, 247,
                              247, 209, 229, 240, 146, 197, 222, 67, 147, 195, 33,  102, 172, 5,   48,  97};
 
+// Of a colour: the mean of equal cells on the edge of a colour may be a rounding short of it.
+constexpr double kNudge = 1e-9;
+
 // One axis of the picture: pixel p shows the cells from first + p * step to first + (p+1) * step.
 struct Axis {
   double first, step;
@@ -128,7 +131,7 @@ void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<con
       for (int cell = col_cover.from; cell <= col_cover.to; ++cell) {
         sum += weight_of(col_cover, cell) * scratch[static_cast<size_t>(cell)];
       }
-      const double level = (sum / (row_weight * total(col_cover)) - config.vmin) * levels;
+      const double level = (sum / (row_weight * total(col_cover)) - config.vmin) * levels + kNudge;
       const size_t at = config.transpose
                             ? static_cast<size_t>(c) * static_cast<size_t>(row_pixels) + static_cast<size_t>(r)
                             : static_cast<size_t>(r) * static_cast<size_t>(col_pixels) + static_cast<size_t>(c);
