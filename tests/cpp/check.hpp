@@ -42,18 +42,20 @@ std::string difference_report(const std::string& id, const Actual& actual, const
   return text;
 }
 
+// Arrays or single numbers; allowance is a number or a function of the index.
 template <class Actual, class Expected, class Allowance>
 void check_near(const std::string& id, const Actual& actual, const Expected& expected, Allowance allowance) {
-  std::string report;
-  if constexpr (std::is_arithmetic_v<Allowance>) {
-    report = difference_report(id, actual, expected, [&](size_t) { return static_cast<double>(allowance); });
+  if constexpr (std::is_arithmetic_v<Expected>) {
+    check_near(id, std::span(&actual, 1), std::span(&expected, 1), allowance);
+  } else if constexpr (std::is_arithmetic_v<Allowance>) {
+    check_near(id, actual, expected, [&](size_t) { return static_cast<double>(allowance); });
   } else {
-    report = difference_report(id, actual, expected, allowance);
-  }
-  if (report.empty()) {
-    SUCCEED();
-  } else {
-    FAIL_CHECK(report);
+    const std::string report = difference_report(id, actual, expected, allowance);
+    if (report.empty()) {
+      SUCCEED();
+    } else {
+      FAIL_CHECK(report);
+    }
   }
 }
 
@@ -66,10 +68,6 @@ void check_relative(const std::string& id, const Actual& actual, const Expected&
 template <class Actual, class Expected>
 void check_equal(const std::string& id, const Actual& actual, const Expected& expected) {
   check_near(id, actual, expected, 0.0);
-}
-
-inline void check_near(const std::string& id, double actual, double expected, double allowance) {
-  check_near(id, std::span(&actual, 1), std::span(&expected, 1), allowance);
 }
 
 // invalid() must refuse the config with a sentence that names the field.
