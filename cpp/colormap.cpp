@@ -33,8 +33,15 @@ struct Cover {
   double first_weight, last_weight;
 };
 
+// Where a pixel begins, in cells. An edge that misses a cell's by a rounding is that cell's: the next cell,
+// which may be NaN, must not count.
+double edge(const Axis& axis, int pixel) {
+  const double at = axis.first + pixel * axis.step, whole = std::round(at);
+  return std::fabs(at - whole) < 1e-9 ? whole : at;
+}
+
 Cover cover_of(const Axis& axis, int pixel) {
-  const double begin = axis.first + pixel * axis.step, end = begin + axis.step;
+  const double begin = edge(axis, pixel), end = edge(axis, pixel + 1);
   if (axis.step <= 1) {
     const int cell = std::clamp(static_cast<int>(std::floor(begin + axis.step / 2)), 0, axis.cells - 1);
     return {cell, cell, 1, 1};
