@@ -100,6 +100,7 @@ const char* invalid(const AttentionConfig& config) {
   if (config.num_heads < 1) return "num_heads must be at least 1";
   if (config.seq_len < 1) return "seq_len must be at least 1";
   if (config.head_dim < 1) return "head_dim must be at least 1";
+  if (config.head_dim > 1 << 24) return "head_dim must be at most 2^24";  // the scratch is counted in an int
   if (!std::isfinite(config.scale)) return "scale must be finite";
   const double rows = static_cast<double>(config.num_heads) * config.seq_len;
   if (rows * config.seq_len > kMaxCells) return "num_heads * seq_len * seq_len must be at most 2^28 cells";

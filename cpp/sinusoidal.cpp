@@ -42,6 +42,7 @@ double inv_freq_of(int pair, const SinusoidalConfig& config) {
 const char* invalid(const SinusoidalConfig& config) {
   if (config.seq_len < 1) return "seq_len must be at least 1";
   if (config.d_model < 1) return "d_model must be at least 1";
+  if (config.d_model > 1 << 24) return "d_model must be at most 2^24";  // ten times it, the scratch, is an int
   if (static_cast<double>(config.seq_len) * config.d_model > kMaxCells) {
     return "seq_len * d_model must be at most 2^28 cells";
   }
