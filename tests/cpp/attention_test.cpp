@@ -457,7 +457,8 @@ TEST_CASE("invalid(AttentionConfig) names the field that is wrong") {
   }
   for (const double bad : {kNan, HUGE_VAL, -HUGE_VAL}) refused([&](auto& c) { c.scale = bad; }, "scale");
   refused([&](auto& c) { c.seq_len = kMax; }, "num_heads * seq_len * seq_len");
-  refused([&](auto& c) { c.head_dim = kMax; }, "num_heads * seq_len * head_dim");
+  refused([&](auto& c) { c.head_dim = kMax; }, "head_dim");
+  refused([&](auto& c) { c.num_heads = 100, c.head_dim = 1 << 24; }, "num_heads * seq_len * head_dim");
 }
 
 TEST_CASE("invalid(LayerConfig) names the field that is wrong") {
@@ -510,4 +511,18 @@ TEST_CASE("a layer whose weights or maps pass 2^28 numbers is refused") {
   check_refused(invalid(maps), "num_layers");
   const LayerConfig matrices{.seq_len = 1, .d_model = 1 << 20};
   check_refused(invalid(matrices), "d_model");
+}
+
+TEST_CASE("the scratch of every config that is accepted can be counted in an int") {
+  Dice dice{76};
+  for (int round = 0; round < 2000; ++round) {
+    AttentionConfig config{
+        .num_heads = 1, .seq_len = 1 << dice.between(0, 15), .head_dim = 1 << dice.between(0, 30)};
+    if (dice.between(0, 1)) config.seq_len += dice.between(0, config.seq_len);
+    if (dice.between(0, 1)) config.head_dim -= dice.between(0, config.head_dim - 1);
+    if (invalid(config)) continue;
+    INFO(config.seq_len << " x " << config.head_dim);
+    const double n = std::ceil(config.seq_len / 8.0) * 8, d = std::ceil(config.head_dim / 8.0) * 8;
+    REQUIRE(attention_scratch(config) == 2 * n * d + 4 * (n + d));
+  }
 }

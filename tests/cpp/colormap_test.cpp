@@ -130,15 +130,22 @@ TEST_CASE("NaN is transparent, and so is every pixel that covers one") {
   }
 }
 
-TEST_CASE("a NaN outside the part that is shown does not show") {
-  std::vector<float> values(64, 0.5f);
-  for (size_t i = 0; i < 8; ++i) values[i] = values[8 * i] = values[56 + i] = values[8 * i + 7] = std::nanf("");
-  for (int size = 1; size <= 40; ++size) {
-    ColormapConfig config = whole(8, 8, size, size);
-    config.first_row = config.first_col = 1;
-    config.num_rows = config.num_cols = 6;
-    const Pixels pixels = drawn(values, counting_lut(), config);
-    check_equal("size " + std::to_string(size), pixels, Pixels(pixels.size(), 193));
+TEST_CASE("a NaN outside the part that is shown does not show, whatever the rounding of its edges") {
+  for (int first = 1; first <= 3; ++first) {
+    for (int shown = 1; shown <= 30; ++shown) {
+      std::vector<float> values(40, std::nanf(""));
+      std::fill_n(values.begin() + first, shown, 0.5f);
+      for (int size = 1; size <= 60; ++size) {
+        for (const bool transpose : {false, true}) {
+          ColormapConfig config = transpose ? whole(40, 1, size, 1) : whole(1, 40, size, 1);
+          config.transpose = transpose;
+          (transpose ? config.first_row : config.first_col) = first;
+          (transpose ? config.num_rows : config.num_cols) = shown;
+          const Pixels pixels = drawn(values, counting_lut(), config);
+          REQUIRE(pixels == Pixels(pixels.size(), 193));
+        }
+      }
+    }
   }
 }
 

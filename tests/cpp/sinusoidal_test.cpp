@@ -445,8 +445,9 @@ TEST_CASE("invalid(SinusoidalConfig) names the field that is wrong") {
     refused([&](auto& c) { c.seq_len = bad; }, "seq_len");
     refused([&](auto& c) { c.d_model = bad; }, "d_model");
   }
-  refused([&](auto& c) { c.seq_len = kMax, c.d_model = kMax; }, "seq_len * d_model");
+  refused([&](auto& c) { c.seq_len = kMax, c.d_model = 1 << 24; }, "seq_len * d_model");
   refused([&](auto& c) { c.seq_len = (1 << 25) + 1; }, "seq_len * d_model");
+  refused([&](auto& c) { c.d_model = kMax; }, "d_model");
   for (const double bad : {0.0, -1.0, kNan, kInf, -kInf}) refused([&](auto& c) { c.base = bad; }, "base");
   for (const double bad : {kNan, kInf, -kInf, 0x1p53 * 2, -1e300}) {
     refused([&](auto& c) { c.first_position = bad; }, "first_position");
@@ -463,4 +464,13 @@ TEST_CASE("a table may reach to 2^53 positions from 0") {
   // The frequency is cut at 2^-64 turns: 2^-11 turns at that distance.
   check_near("one sine", table_of(config), std::vector{-std::sin(0x1p53), 0.0, std::sin(0x1p53)},
              0x1p-11 * 2 * std::numbers::pi);
+}
+
+TEST_CASE("the scratch of every table that is accepted can be counted in an int") {
+  for (int d = 1; d > 0 && d <= 1 << 28; d *= 2) {
+    const SinusoidalConfig config{.seq_len = 1, .d_model = d};
+    if (invalid(config)) continue;
+    INFO("d_model " << d);
+    REQUIRE(sinusoidal_scratch(config) >= sinusoidal_pairs(config));
+  }
 }
