@@ -44,11 +44,13 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   /** Runs after each render with a picture: the place to draw on a canvas. */
   protected draw(_model: Model, _state: State<F>): void {}
 
+  /** The values of the picture, and of changes that the next frame will show. */
   protected state!: State<F>;
   protected model: Model | undefined;
   /** Width of the figure in CSS pixels. */
   protected width = 0;
 
+  #shown!: State<F>;
   #core: Posenc | undefined;
   #problem = "";
   #stale = true;
@@ -108,8 +110,9 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     this.requestUpdate();
   }
 
-  /** The reader's change: attributes, then the address and the event. */
+  /** The reader's change: attributes, then the address and the event. Two changes in one frame add up. */
   protected set(change: Partial<State<F>>): void {
+    this.state = { ...this.state, ...change };
     for (const [name, value] of Object.entries(change)) this.setAttribute(name, String(value));
     this.#changed();
   }
@@ -169,6 +172,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     } catch (error) {
       // The last good picture stays; without one, the picture of the fallbacks stands in.
       if (this.model === undefined) this.#show(this.#core, () => null);
+      else this.state = this.#shown;
       this.#fail(message(error));
     }
   }
@@ -177,7 +181,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     const first = this.model === undefined;
     const state = readState(this.#fields, attribute);
     this.model = this.compute(core, state);
-    this.state = state;
+    this.state = this.#shown = state;
     if (first) {
       this.updateComplete.then(() => {
         this.dispatchEvent(new CustomEvent("pe-ready", { bubbles: true, composed: true }));

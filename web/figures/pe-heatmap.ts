@@ -92,6 +92,20 @@ function stretch(first: number, count: number, cells: number): [first: number, c
   return [clamp(first, 0, cells - length), length];
 }
 
+function viewOf(state: HeatmapState): View {
+  const [row, rows] = stretch(state["view-row"], state["view-rows"], state["seq-len"]);
+  const [column, columns] = stretch(state["view-column"], state["view-columns"], state["d-model"]);
+  return { row, rows, column, columns };
+}
+
+/** The cell that is read; a smaller table pulls it in. */
+function cellOf(state: HeatmapState): { row: number; column: number } {
+  return {
+    row: Math.min(state.row, state["seq-len"] - 1),
+    column: Math.min(state.column, state["d-model"] - 1),
+  };
+}
+
 /**
  * The heatmap of a sinusoidal table, with every parameter free.
  *
@@ -136,16 +150,13 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
       this.#table = { key, table: core.sinusoidalTable(config), invFreq: core.sinusoidalInvFreq(config) };
     }
     const { table, invFreq } = this.#table;
-    const [viewRow, viewRows] = stretch(state["view-row"], state["view-rows"], rows);
-    const [viewColumn, viewColumns] = stretch(state["view-column"], state["view-columns"], columns);
-    const row = Math.min(state.row, rows - 1);
-    const column = Math.min(state.column, columns - 1);
+    const { row, column } = cellOf(state);
     return {
       table,
       invFreq,
       rows,
       columns,
-      view: { row: viewRow, rows: viewRows, column: viewColumn, columns: viewColumns },
+      view: viewOf(state),
       row,
       column,
       position: (at) => state["first-position"] + at * state["position-step"],
@@ -530,21 +541,18 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
 
   /** Moves the cell that is read, and the part shown with it. */
   #go(rows: number, columns: number): void {
-    const { model } = this;
-    if (!model) return;
-    const row = clamp(model.row + rows, 0, model.rows - 1);
-    const column = clamp(model.column + columns, 0, model.columns - 1);
-    const { view } = model;
-    const follow = (cell: number, first: number, count: number) =>
-      cell < first ? cell : cell + 1 > first + count ? cell + 1 - count : first;
+    const cell = cellOf(this.state);
+    const view = viewOf(this.state);
+    const row = clamp(cell.row + rows, 0, this.state["seq-len"] - 1);
+    const column = clamp(cell.column + columns, 0, this.state["d-model"] - 1);
+    const follow = (at: number, first: number, count: number) =>
+      at < first ? at : at + 1 > first + count ? at + 1 - count : first;
     this.set({ row, column });
-    if (this.#zoomed(model)) {
-      this.#show({
-        ...view,
-        row: follow(row, view.row, view.rows),
-        column: follow(column, view.column, view.columns),
-      });
-    }
+    this.#show({
+      ...view,
+      row: follow(row, view.row, view.rows),
+      column: follow(column, view.column, view.columns),
+    });
   }
 
   // ------------------------------------------------------------------------------------------ zoom and pan
@@ -554,16 +562,15 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
   }
 
   #show(view: View): void {
-    const { model } = this;
-    if (!model) return;
-    const [row, rows] = stretch(view.row, view.rows, model.rows);
-    const [column, columns] = stretch(view.column, view.columns, model.columns);
+    const { "seq-len": allRows, "d-model": allColumns } = this.state;
+    const [row, rows] = stretch(view.row, view.rows, allRows);
+    const [column, columns] = stretch(view.column, view.columns, allColumns);
     const tidy = (value: number) => Number(value.toFixed(3));
     this.set({
       "view-row": tidy(row),
-      "view-rows": rows === model.rows ? 0 : tidy(rows),
+      "view-rows": rows === allRows ? 0 : tidy(rows),
       "view-column": tidy(column),
-      "view-columns": columns === model.columns ? 0 : tidy(columns),
+      "view-columns": columns === allColumns ? 0 : tidy(columns),
     });
   }
 
@@ -573,12 +580,12 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
 
   /** Shows `factor` times as many cells, keeping a point (by default the cell that is read) in its place. */
   #zoom(factor: number, about?: { row: number; column: number }): void {
-    const { model } = this;
-    if (!model) return;
-    const { view } = model;
-    const point = about ?? { row: model.row + 0.5, column: model.column + 0.5 };
-    const rows = clamp(view.rows * factor, Math.min(2, model.rows), model.rows);
-    const columns = clamp(view.columns * factor, Math.min(2, model.columns), model.columns);
+    const view = viewOf(this.state);
+    const cell = cellOf(this.state);
+    const point = about ?? { row: cell.row + 0.5, column: cell.column + 0.5 };
+    const { "seq-len": allRows, "d-model": allColumns } = this.state;
+    const rows = clamp(view.rows * factor, Math.min(2, allRows), allRows);
+    const columns = clamp(view.columns * factor, Math.min(2, allColumns), allColumns);
     this.#show({
       rows,
       columns,
@@ -623,10 +630,11 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
     } else if (this.#zoomed(model)) {
       const canvas = this.#canvas(".map");
       const box = canvas.getBoundingClientRect();
+      const view = viewOf(this.state);
       this.#show({
-        ...model.view,
-        row: model.view.row - ((now.x - before.x) / box.width) * model.view.rows,
-        column: model.view.column - ((now.y - before.y) / box.height) * model.view.columns,
+        ...view,
+        row: view.row - ((now.x - before.x) / box.width) * view.rows,
+        column: view.column - ((now.y - before.y) / box.height) * view.columns,
       });
     } else {
       this.#read(event, model);
