@@ -31,7 +31,7 @@ const site: UserConfig = {
       core: () => builtCore(at("build/lib/posenc.js")),
     }),
     firstPaint(),
-    precompress(at("dist")),
+    precompress(),
   ],
   build: {
     outDir: at("dist"),
@@ -103,14 +103,14 @@ function firstPaint(): Plugin {
 }
 
 /** Writes file.br and file.gz beside each text and wasm file that is worth it, for static servers. */
-function precompress(folder: string): Plugin {
+function precompress(): Plugin {
   return {
     name: "posenc-precompress",
     apply: "build",
     writeBundle: {
       order: "post",
       sequential: true,
-      async handler() {
+      async handler({ dir: folder = "" }) {
         const files = await readdir(folder, { recursive: true });
         for (const name of files.filter((file) => /\.(html|js|css|svg|json|txt|wasm)$/.test(file))) {
           const path = join(folder, name);

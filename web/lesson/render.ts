@@ -214,11 +214,7 @@ export async function renderLesson(sections: Section[], content: Content): Promi
       const text = typeof value === "number" ? groupDigits(value) : md.renderInline(groupDigits(value), env);
       const number = numeric[column] ? ' class="number"' : "";
       if (tag === "td" || text === "") return `<td${number}>${text}</td>`;
-      // Some readers find no words in a header that is one formula.
-      const words =
-        text.replace(/<math[\s\S]*?<\/math>/g, "") === "" ? text.replace(/<[^>]*>|\u2061/g, " ") : "";
-      const label = words ? ` aria-label="${words.replace(/\s+/g, " ").trim()}"` : "";
-      return `<th scope="${tag}"${number}${label}>${text}</th>`;
+      return `<th scope="${tag}"${number}>${namedHeader(text)}</th>`;
     };
     const line = (cells: string[]) => `<tr>${cells.join("")}</tr>\n`;
     const body = rows.map((row) =>
@@ -285,7 +281,18 @@ function slug(text: string): string {
     .replace(/^-|-$/g, "");
 }
 
-const numeral = /^[−-]?[\d\u202f.,]*\d([eE][−-]?\d+| × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( ?%)?$/;
+/** Some readers find no words in a header that is one formula, so they get its letters. */
+function namedHeader(text: string): string {
+  if (text.replace(/<math[\s\S]*?<\/math>/g, "") !== "") return text;
+  const words = text
+    .replace(/<[^>]*>|\u2061/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return `<span class="visually-hidden">${words}</span>${text.replace(/<math/g, '<math aria-hidden="true"')}`;
+}
+
+/** 12.5, −3, 40 %, 1.5e-3, and $1.5 \\times 10^{-3}$. */
+const numeral = /^[−-]?[\d\u202f.,]*\d([eE][−-]?\d+)?( ?%)?$|^\$-?[\d.]+ \\times 10\^\{-?\d+\}\$$/;
 
 function isNumeric(value: string | number | undefined): boolean {
   return typeof value === "number" || /^[—–]?$/.test(value ?? "") || numeral.test(value ?? "");
