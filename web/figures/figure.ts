@@ -2,6 +2,8 @@
 // sentence that follows the state, a data table, a reset, a link, and an error shown in place of nothing.
 
 import { type CSSResultGroup, css, html, LitElement, nothing, type TemplateResult, unsafeCSS } from "lit";
+import { type NamedArray, toCsv, toNpy } from "../draw/npy.ts";
+import { toPng, toSvg } from "../draw/snapshot.ts";
 import type { Posenc } from "../posenc.ts";
 import tokens from "../styles/tokens.css?inline";
 import { sharedCore } from "./core.ts";
@@ -41,6 +43,10 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   protected abstract takeaway(model: Model, state: State<F>): string;
   /** The numbers of the picture, read on demand. */
   protected abstract dataTable(model: Model, state: State<F>): DataTable;
+  /** The numbers of the picture as one array, for files. */
+  protected array?(model: Model, state: State<F>): NamedArray;
+  /** NumPy code that computes and draws the very picture. */
+  protected numpy?(state: State<F>): string;
   /** Runs after each render with a picture: the place to draw on a canvas. */
   protected draw(_model: Model, _state: State<F>): void {}
 
@@ -56,7 +62,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   #stale = true;
   #tableOpen = false;
   #spoken = "";
-  #link = "";
+  #notice = "";
   #timers = new Set<ReturnType<typeof setTimeout>>();
   #resize: ResizeObserver | undefined;
 
@@ -124,7 +130,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   }
 
   #changed(): void {
-    this.#link = "";
+    this.#notice = "";
     this.#after("change", 250, () => {
       if (this.#urlKey && !this.#problem) writeUrl(this.#urlKey, this.#fields, this.state);
     });
@@ -227,24 +233,105 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
           <summary>Data table</summary>
           ${this.#tableOpen ? renderTable(this.dataTable(model, this.state)) : nothing}
         </details>
+        ${this.#menu()}
         ${this.#urlKey ? html`<button type="button" @click=${this.#copyLink}>Copy link</button>` : nothing}
-        <button type="button" @click=${this.reset}>Reset</button>
-        ${this.#link ? html`<output class="link">${this.#link}</output>` : nothing}
+        <button type="button" class="reset" @click=${this.reset}>Reset</button>
+        ${this.#notice ? html`<output class="notice">${this.#notice}</output>` : nothing}
       </footer>
     `;
   }
 
-  #copyLink = async (): Promise<void> => {
+  #menu(): TemplateResult {
+    const items: [label: string, run: () => unknown, offered: unknown][] = [
+      ["PNG picture", () => this.#save("png", () => this.toPNG()), this.#drawing],
+      ["SVG drawing", () => this.#save("svg", () => this.toSVG()), this.#drawing],
+      ["CSV numbers", () => this.#save("csv", () => this.toCSV()), this.array],
+      ["NPY array", () => this.#save("npy", () => this.toNPY()), this.array],
+      ["Copy as NumPy code", () => this.#copy(this.toNumPy(), "Code copied."), this.numpy],
+    ];
+    const close = (event: KeyboardEvent) => {
+      const menu = event.currentTarget as HTMLDetailsElement;
+      if (event.key !== "Escape" || !menu.open) return;
+      menu.open = false;
+      menu.querySelector("summary")?.focus();
+      event.stopPropagation();
+    };
+    const shut = (event: FocusEvent) => {
+      const menu = event.currentTarget as HTMLDetailsElement;
+      if (!menu.contains(event.relatedTarget as Node | null)) menu.open = false;
+    };
+    return html`
+      <details class="menu" @keydown=${close} @focusout=${shut}>
+        <summary role="button">Export</summary>
+        <div class="items">
+          ${items
+            .filter(([, , offered]) => offered)
+            .map(([label, run]) => html`<button type="button" @click=${run}>${label}</button>`)}
+        </div>
+      </details>
+    `;
+  }
+
+  /** The part of the figure that is its picture: marked by the figure itself. */
+  get #drawing(): Element | null {
+    return this.renderRoot.querySelector("[data-picture]");
+  }
+
+  #required<T>(value: T | null | undefined, what: string): T {
+    if (value === null || value === undefined) throw new Error(`${this.localName} has no ${what}`);
+    return value;
+  }
+
+  /** The picture at two pixels for one, with the page's ground behind it. */
+  toPNG(): Promise<Blob> {
+    return toPng(this.#required(this.#drawing, "picture"), getComputedStyle(this).backgroundColor);
+  }
+  toSVG(): string {
+    return toSvg(this.#required(this.#drawing, "picture"));
+  }
+  #array(): NamedArray {
+    return this.#required(this.array?.(this.#required(this.model, "numbers yet"), this.state), "array");
+  }
+  toCSV(): string {
+    return toCsv(this.#array());
+  }
+  toNPY(): Uint8Array<ArrayBuffer> {
+    return toNpy(this.#array());
+  }
+  toNumPy(): string {
+    return this.#required(this.numpy?.(this.state), "NumPy code");
+  }
+
+  async #save(ending: string, make: () => BlobPart | Promise<BlobPart>): Promise<void> {
+    try {
+      const address = URL.createObjectURL(new Blob([await make()]));
+      const link = document.createElement("a");
+      link.href = address;
+      link.download = `${this.localName}.${ending}`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+      this.#notice = `${link.download} saved.`;
+    } catch (error) {
+      this.#notice = `The file could not be made: ${message(error)}`;
+    }
+    this.requestUpdate();
+  }
+
+  async #copy(text: string, done: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.#notice = done;
+    } catch {
+      this.#notice = text; // no clipboard: shown, to be selected by hand
+    }
+    this.requestUpdate();
+  }
+
+  #copyLink = (): Promise<void> => {
     const url = urlWith(this.#urlKey ?? "", this.#fields, this.state);
     const section = this.closest("[id]");
     if (section) url.hash = section.id;
-    try {
-      await navigator.clipboard.writeText(url.href);
-      this.#link = "Link copied.";
-    } catch {
-      this.#link = url.href; // no clipboard: shown, to be selected by hand
-    }
-    this.requestUpdate();
+    return this.#copy(url.href, "Link copied.");
   };
 
   /** Symbol, control and mark of one quantity light up together. */
@@ -263,6 +350,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     css`
       :host {
         display: block;
+        background-color: var(--pe-bg);
         color: var(--pe-ink);
         font: var(--pe-text-s) / 1.45 var(--pe-font);
         font-variant-numeric: tabular-nums;
@@ -312,16 +400,52 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         color: var(--pe-ink-2);
       }
       footer .data {
-        flex: 1 1 12rem;
+        flex: 1 1 7rem;
         min-width: 0;
       }
       footer .data[open] {
         flex-basis: 100%;
       }
-      footer .link {
+      footer .notice {
         flex-basis: 100%;
         overflow-wrap: anywhere;
+        white-space: pre-wrap;
         user-select: all;
+      }
+      .menu {
+        position: relative;
+      }
+      .menu summary {
+        min-height: 2rem;
+        padding: 0.2rem 0.7rem;
+        border: 1px solid var(--pe-rule);
+        border-radius: var(--pe-radius);
+        list-style: none;
+      }
+      .menu summary::-webkit-details-marker {
+        display: none;
+      }
+      .menu summary:hover {
+        border-color: currentColor;
+      }
+      .menu .items {
+        position: absolute;
+        inset: auto 0 calc(100% + var(--pe-space-1)) auto;
+        z-index: 1;
+        display: grid;
+        min-width: 12rem;
+        padding: var(--pe-space-1);
+        border: 1px solid var(--pe-rule);
+        border-radius: var(--pe-radius);
+        background: var(--pe-bg);
+        box-shadow: 0 2px 12px rgb(0 0 0 / 0.15);
+      }
+      .menu .items button {
+        border-color: transparent;
+        text-align: start;
+      }
+      .menu .items button:hover {
+        background: var(--pe-surface);
       }
       .scroll {
         max-height: 22rem;

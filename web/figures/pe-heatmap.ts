@@ -3,6 +3,7 @@
 import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
 import { type Axis, bottomAxis, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
+import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
 import type { Posenc, SinusoidalConfig, SinusoidalLayout } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
@@ -193,7 +194,7 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
     const at = this.#layout(model);
     return html`
       ${this.#readout(model, state)}
-      <div class="stage" .style=${`height:${at.total}px`}>
+      <div class="stage" data-picture .style=${`height:${at.total}px`}>
         <canvas
           class="map ${this.#zoomed(model) ? "zoomed" : ""}"
           aria-hidden="true"
@@ -463,6 +464,44 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
         return [column, what.wave, significant(w, 6), significant(wavelength(w), 6), value];
       }),
     };
+  }
+
+  protected override array({ table, rows, columns }: Model): NamedArray {
+    return { name: "sinusoidal_table", shape: [rows, columns], values: table };
+  }
+
+  protected override numpy(state: HeatmapState): string {
+    const { "seq-len": rows, "d-model": d, base, layout } = state;
+    const half = Math.floor(d / 2);
+    const pairs = layout === "halves-minus-one" ? half : Math.ceil(d / 2);
+    const exponent = layout === "halves-minus-one" ? `-i / ${Math.max(half - 1, 1)}` : `-2 * i / ${d}`;
+    const fill = {
+      interleaved: `table[:, 0::2] = np.sin(angle)\ntable[:, 1::2] = np.cos(angle[:, :${half}])`,
+      halves: `table[:, :${pairs}] = np.sin(angle)\ntable[:, ${pairs}:] = np.cos(angle[:, :${half}])`,
+      "halves-minus-one": `table[:, :${half}] = np.sin(angle)\ntable[:, ${half}:${2 * half}] = np.cos(angle)`,
+    }[layout];
+    const view = viewOf(state);
+    const first = state["first-position"];
+    const step = state["position-step"];
+    return `import matplotlib.pyplot as plt
+import numpy as np
+
+position = ${first} + ${step} * np.arange(${rows})[:, None]
+i = np.arange(${pairs})
+angle = position * ${Number.isInteger(base) ? `${base}.0` : base} ** (${exponent})
+table = np.zeros((${rows}, ${d}))
+${fill}
+
+plt.figure(figsize=(14, 5))
+plt.imshow(table.T, aspect="auto", cmap="RdBu", vmin=-1, vmax=1)
+plt.xlim(${view.row} - 0.5, ${view.row + view.rows} - 0.5)
+plt.ylim(${view.column + view.columns} - 0.5, ${view.column} - 0.5)
+plt.xlabel("row (position = ${first} + ${step} * row)")
+plt.ylabel("dimension")
+plt.title("Sinusoidal positional encoding (seq_len=${rows}, d_model=${d})")
+plt.colorbar(label="value")
+plt.show()
+`;
   }
 
   protected override draw(model: Model): void {

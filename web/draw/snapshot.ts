@@ -1,0 +1,223 @@
+// A picture of what stands on the screen, as PNG or SVG, without loading anything: a page's policy may forbid images
+// from blob: and data:, so shapes, text and canvases are painted one by one with the styles that they have.
+
+const STYLES = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-opacity",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "font-style",
+  "text-anchor",
+  "dominant-baseline",
+  "visibility",
+] as const;
+
+/** The drawing's own SVG with all styles written into it; canvases behind it become images inside it. */
+export function toSvg(picture: Element): string {
+  const box = picture.getBoundingClientRect();
+  const namespace = "http://www.w3.org/2000/svg";
+  const root = document.createElementNS(namespace, "svg");
+  root.setAttribute("xmlns", namespace);
+  root.setAttribute("width", String(Math.ceil(box.width)));
+  root.setAttribute("height", String(Math.ceil(box.height)));
+  root.setAttribute("viewBox", `0 0 ${Math.ceil(box.width)} ${Math.ceil(box.height)}`);
+  for (const element of picture.querySelectorAll<HTMLCanvasElement | SVGSVGElement>("canvas, svg")) {
+    if (element.parentElement?.closest("svg")) continue;
+    const at = element.getBoundingClientRect();
+    if (element instanceof HTMLCanvasElement) {
+      const image = document.createElementNS(namespace, "image");
+      image.setAttribute("href", element.toDataURL());
+      image.setAttribute("preserveAspectRatio", "none");
+      place(image, at, box);
+      root.append(image);
+    } else {
+      const copy = element.cloneNode(true) as SVGSVGElement;
+      const originals = [element, ...element.querySelectorAll("*")];
+      [copy, ...copy.querySelectorAll("*")].forEach((node, i) => {
+        const style = getComputedStyle(originals[i] as Element);
+        for (const name of STYLES) node.setAttribute(name, style.getPropertyValue(name));
+        node.removeAttribute("class");
+        node.removeAttribute("data-symbol");
+      });
+      place(copy, at, box);
+      copy.setAttribute("overflow", "visible");
+      root.append(copy);
+    }
+  }
+  // Comments are the template's marks, not the drawing's.
+  return new XMLSerializer().serializeToString(root).replace(/<!--.*?-->/gs, "");
+}
+
+function place(element: Element, at: DOMRect, box: DOMRect): void {
+  element.setAttribute("x", String(at.x - box.x));
+  element.setAttribute("y", String(at.y - box.y));
+  element.setAttribute("width", String(at.width));
+  element.setAttribute("height", String(at.height));
+}
+
+/** Everything seen in the element, at `scale` pixels for one of the page, on the given ground. */
+export async function toPng(picture: Element, ground: string, scale = 2): Promise<Blob> {
+  const box = picture.getBoundingClientRect();
+  const margin = 16;
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.ceil((box.width + 2 * margin) * scale);
+  canvas.height = Math.ceil((box.height + 2 * margin) * scale);
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("The browser refused a canvas to draw on.");
+  context.fillStyle = ground;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.setTransform(scale, 0, 0, scale, (margin - box.x) * scale, (margin - box.y) * scale);
+  paintElement(context, picture);
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The browser refused the picture."))));
+  });
+}
+
+function paintElement(context: CanvasRenderingContext2D, element: Element): void {
+  if (element.localName === "defs") return;
+  const style = getComputedStyle(element);
+  if (style.display === "none" || style.visibility === "hidden" || element.classList.contains("unseen"))
+    return;
+  context.save();
+  context.globalAlpha *= Number(style.opacity);
+  if (element instanceof HTMLCanvasElement) {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    context.imageSmoothingEnabled = false;
+    context.drawImage(element, x, y, width, height);
+  } else if (element instanceof SVGElement && !(element instanceof SVGSVGElement)) {
+    clipTo(context, element as SVGGraphicsElement);
+    paintShape(context, element as SVGGraphicsElement, style);
+  } else if (element instanceof HTMLElement) {
+    paintBox(context, element, style);
+  }
+  for (const child of element.childNodes) {
+    if (child instanceof Element) paintElement(context, child);
+    else if (child instanceof Text && element instanceof HTMLElement) paintText(context, child, style);
+  }
+  context.restore();
+}
+
+function paintBox(context: CanvasRenderingContext2D, element: HTMLElement, style: CSSStyleDeclaration): void {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  context.fillStyle = style.backgroundColor;
+  context.fillRect(x, y, width, height);
+  const border = Number.parseFloat(style.borderTopWidth);
+  if (border > 0 && style.borderTopStyle !== "none") {
+    context.strokeStyle = style.borderTopColor;
+    context.lineWidth = border;
+    context.strokeRect(x + border / 2, y + border / 2, width - border, height - border);
+  }
+}
+
+function paintText(context: CanvasRenderingContext2D, text: Text, style: CSSStyleDeclaration): void {
+  const words = text.data.replace(/\s+/g, " ");
+  if (words.trim() === "") return;
+  const range = document.createRange();
+  range.selectNodeContents(text);
+  context.font = style.font;
+  context.fillStyle = style.color;
+  context.textBaseline = "middle";
+  // A run of text that wraps has a box for each line: find where its words fall.
+  const lines = new Map<number, { x: number; y: number; text: string }>();
+  for (const { index, 0: word } of text.data.matchAll(/\S+/g)) {
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
+    const box = range.getBoundingClientRect();
+    const line = lines.get(Math.round(box.y));
+    if (line) line.text += ` ${word}`;
+    else lines.set(Math.round(box.y), { x: box.x, y: box.y + box.height / 2, text: word });
+  }
+  for (const line of lines.values()) context.fillText(line.text, line.x, line.y);
+}
+
+function paintShape(
+  context: CanvasRenderingContext2D,
+  shape: SVGGraphicsElement,
+  style: CSSStyleDeclaration,
+): void {
+  const matrix = shape.getScreenCTM?.();
+  const path = outline(shape);
+  if (!matrix || (!path && !(shape instanceof SVGTextElement))) return;
+  context.save();
+  context.transform(matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f);
+  if (style.fill !== "none") {
+    context.fillStyle = style.fill;
+    context.globalAlpha *= Number(style.fillOpacity);
+    if (path) context.fill(path);
+    else paintSvgText(context, shape as SVGTextElement, style);
+    context.globalAlpha /= Number(style.fillOpacity) || 1;
+  }
+  if (path && style.stroke !== "none") {
+    context.strokeStyle = style.stroke;
+    context.lineWidth = Number.parseFloat(style.strokeWidth);
+    context.globalAlpha *= Number(style.strokeOpacity);
+    const dashes = style.strokeDasharray === "none" ? [] : style.strokeDasharray.split(/[ ,]+/);
+    context.setLineDash(dashes.map(Number.parseFloat));
+    context.stroke(path);
+  }
+  context.restore();
+}
+
+/** Obeys a clip-path attribute that names a clipPath of one rectangle. */
+function clipTo(context: CanvasRenderingContext2D, shape: SVGGraphicsElement): void {
+  const id = shape.getAttribute("clip-path")?.match(/^url\(#(.+)\)$/)?.[1];
+  const root = shape.getRootNode() as ParentNode;
+  const rect = id ? root.querySelector<SVGRectElement>(`clipPath[id="${CSS.escape(id)}"] rect`) : null;
+  const matrix = shape.getScreenCTM();
+  const path = rect && outline(rect);
+  if (!path || !matrix) return;
+  const placed = new Path2D();
+  placed.addPath(path, matrix);
+  context.clip(placed);
+}
+
+function outline(shape: SVGElement): Path2D | null {
+  const path = new Path2D();
+  const number = (name: string) => Number(shape.getAttribute(name) ?? 0);
+  switch (shape.localName) {
+    case "path":
+      return new Path2D(shape.getAttribute("d") ?? "");
+    case "line":
+      path.moveTo(number("x1"), number("y1"));
+      path.lineTo(number("x2"), number("y2"));
+      return path;
+    case "rect":
+      path.rect(number("x"), number("y"), number("width"), number("height"));
+      return path;
+    case "circle":
+      path.arc(number("cx"), number("cy"), number("r"), 0, 2 * Math.PI);
+      return path;
+    case "ellipse":
+      path.ellipse(number("cx"), number("cy"), number("rx"), number("ry"), 0, 0, 2 * Math.PI);
+      return path;
+    case "polyline":
+    case "polygon": {
+      const points = (shape.getAttribute("points") ?? "").trim().split(/\s+/).join(" L");
+      return new Path2D(`M${points}${shape.localName === "polygon" ? "Z" : ""}`);
+    }
+    default:
+      return null;
+  }
+}
+
+function paintSvgText(
+  context: CanvasRenderingContext2D,
+  shape: SVGTextElement,
+  style: CSSStyleDeclaration,
+): void {
+  const aligns: Record<string, CanvasTextAlign> = { middle: "center", end: "right" };
+  context.font = style.font;
+  context.textAlign = aligns[style.textAnchor] ?? "left";
+  context.textBaseline = style.dominantBaseline === "central" ? "middle" : "alphabetic";
+  const x = Number(shape.getAttribute("x") ?? 0);
+  const y = Number(shape.getAttribute("y") ?? 0);
+  context.fillText((shape.textContent ?? "").replace(/\s+/g, " ").trim(), x, y);
+}
