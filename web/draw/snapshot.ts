@@ -1,6 +1,9 @@
 // A picture of what stands on the screen, as PNG or SVG, without loading anything: a page's policy may forbid images
 // from blob: and data:, so shapes, text and canvases are painted one by one with the styles that they have.
 
+/** Ground around the picture. */
+const MARGIN = 16;
+
 const STYLES = [
   "fill",
   "fill-opacity",
@@ -26,9 +29,10 @@ export function toSvg(picture: Element): string {
   const namespace = "http://www.w3.org/2000/svg";
   const root = document.createElementNS(namespace, "svg");
   root.setAttribute("xmlns", namespace);
-  root.setAttribute("width", String(Math.ceil(box.width)));
-  root.setAttribute("height", String(Math.ceil(box.height)));
-  root.setAttribute("viewBox", `0 0 ${Math.ceil(box.width)} ${Math.ceil(box.height)}`);
+  const [width, height] = [Math.ceil(box.width) + 2 * MARGIN, Math.ceil(box.height) + 2 * MARGIN];
+  root.setAttribute("width", String(width));
+  root.setAttribute("height", String(height));
+  root.setAttribute("viewBox", `${-MARGIN} ${-MARGIN} ${width} ${height}`);
   for (const element of picture.querySelectorAll<HTMLCanvasElement | SVGSVGElement>("canvas, svg")) {
     if (element.parentElement?.closest("svg")) continue;
     const at = element.getBoundingClientRect();
@@ -66,15 +70,14 @@ function place(element: Element, at: DOMRect, box: DOMRect): void {
 /** Everything seen in the element, at `scale` pixels for one of the page, on the given ground. */
 export async function toPng(picture: Element, ground: string, scale = 2): Promise<Blob> {
   const box = picture.getBoundingClientRect();
-  const margin = 16;
   const canvas = document.createElement("canvas");
-  canvas.width = Math.ceil((box.width + 2 * margin) * scale);
-  canvas.height = Math.ceil((box.height + 2 * margin) * scale);
+  canvas.width = Math.ceil((box.width + 2 * MARGIN) * scale);
+  canvas.height = Math.ceil((box.height + 2 * MARGIN) * scale);
   const context = canvas.getContext("2d");
   if (!context) throw new Error("The browser refused a canvas to draw on.");
   context.fillStyle = ground;
   context.fillRect(0, 0, canvas.width, canvas.height);
-  context.setTransform(scale, 0, 0, scale, (margin - box.x) * scale, (margin - box.y) * scale);
+  context.setTransform(scale, 0, 0, scale, (MARGIN - box.x) * scale, (MARGIN - box.y) * scale);
   paintElement(context, picture);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The browser refused the picture."))));
