@@ -6,12 +6,13 @@ import MarkdownIt from "markdown-it";
 import container from "markdown-it-container";
 import { approaches } from "./approaches.svg.ts";
 import { codeRenderer, escapeHtml } from "./code.ts";
-import { figures } from "./figures.ts";
+import { directiveSyntax, figureHtml } from "./directives.ts";
 import { styleSheet } from "./inline-styles.ts";
 import { mathSyntax, renderDisplay, renderMath } from "./math.ts";
 import type { Section } from "./section.ts";
+import { tableHtml } from "./table-html.ts";
 import type { Table } from "./tables.ts";
-import { fillValues, groupDigits } from "./values.ts";
+import { fillValues } from "./values.ts";
 
 export interface Content {
   /** The drawing that opens the lesson. */
@@ -50,7 +51,7 @@ export async function renderLesson(sections: Section[], content: Content): Promi
   const md = new MarkdownIt({ html: false, linkify: false, typographer: true });
 
   md.use(mathSyntax);
-  md.use(directive);
+  md.use(directiveSyntax);
   md.use(containerPlugin, "question", {
     render: (tokens: Token[], index: number, _options: Options, env: Env) => {
       const token = tokens[index] as Token;
@@ -90,7 +91,7 @@ export async function renderLesson(sections: Section[], content: Content): Promi
   );
   rules.directive = guarded((token, env) => {
     const [name, ...words] = token.info.split(/\s+/);
-    if (name === "figure") return figure(words.join(" "));
+    if (name === "figure") return figureHtml(words.join(" "));
     const which = words[0] ?? "";
     if (name === "diagram") {
       const drawing = diagrams[which];
@@ -101,7 +102,7 @@ export async function renderLesson(sections: Section[], content: Content): Promi
       const found = content.tables[which];
       if (!found) throw new Error(`unknown table "${which}"`);
       usedTables.add(which);
-      return computedTable(found, env);
+      return tableHtml(found, (text) => md.renderInline(text, env));
     }
     throw new Error(`unknown directive "::${name}"`);
   });
@@ -207,24 +208,6 @@ export async function renderLesson(sections: Section[], content: Content): Promi
       `<a class="anchor" href="#${id}" aria-label="Link to “${escapeHtml(title)}”">#</a></h2>\n${body}</section>`
     );
   }
-
-  function computedTable({ caption, head, rows }: Table, env: Env): string {
-    const numeric = head.map((_, column) => rows.every((row) => isNumeric(row[column])));
-    const cell = (value: string | number, column: number, tag: string): string => {
-      const text = typeof value === "number" ? groupDigits(value) : md.renderInline(groupDigits(value), env);
-      const number = numeric[column] ? ' class="number"' : "";
-      if (tag === "td" || text === "") return `<td${number}>${text}</td>`;
-      return `<th scope="${tag}"${number}>${namedHeader(text)}</th>`;
-    };
-    const line = (cells: string[]) => `<tr>${cells.join("")}</tr>\n`;
-    const body = rows.map((row) =>
-      line(row.map((value, i) => cell(value, i, i === 0 && !numeric[0] ? "row" : "td"))),
-    );
-    return (
-      `<div class="table scroll"><table><caption><span>${md.renderInline(caption, env)}</span></caption>\n` +
-      `<thead>${line(head.map((value, i) => cell(value, i, "col")))}</thead>\n<tbody>${body.join("")}</tbody></table></div>\n`
-    );
-  }
 }
 
 /** Engines may break a line between a formula and the full stop after it, so the stop goes with the formula. */
@@ -232,42 +215,6 @@ function keepPunctuation(formula: Token, next: Token | undefined): void {
   if (next?.type !== "text") return;
   formula.info = /^[.,;:!?)\]’”]+/.exec(next.content)?.[0] ?? "";
   next.content = next.content.slice(formula.info.length);
-}
-
-/** `::name words` on a line of its own. */
-function directive(md: MarkdownIt): void {
-  md.block.ruler.before(
-    "paragraph",
-    "directive",
-    (state, start, _end, silent) => {
-      const line = state.src.slice(
-        (state.bMarks[start] ?? 0) + (state.tShift[start] ?? 0),
-        state.eMarks[start],
-      );
-      const found = /^::([a-z].*)$/.exec(line.trim());
-      if (!found) return false;
-      if (silent) return true;
-      const token = state.push("directive", "", 0);
-      token.info = found[1] ?? "";
-      token.map = [start, start + 1];
-      state.line = start + 1;
-      return true;
-    },
-    { alt: ["paragraph"] },
-  );
-}
-
-function figure(words: string): string {
-  const [, tag = "", rest = ""] = /^(\S*)\s*(.*)$/.exec(words) ?? [];
-  const fallback = figures[tag];
-  if (!fallback) throw new Error(`unknown figure "${tag}" (known: ${Object.keys(figures).join(", ")})`);
-  const attributes = [...rest.matchAll(/([a-z][a-z-]*)(?:=(?:"([^"]*)"|(\S+)))?/g)];
-  const unread = attributes.reduce((text, [whole]) => text.replace(whole, ""), rest).trim();
-  if (unread) throw new Error(`cannot read "${unread}" as attributes of ${tag}`);
-  const list = attributes
-    .map(([, name, quoted, bare]) => ` ${name}="${escapeHtml(quoted ?? bare ?? "")}"`)
-    .join("");
-  return `<figure class="wide"><${tag}${list}><p>${fallback}</p></${tag}></figure>\n`;
 }
 
 function listItem({ number, id, short }: Section): string {
@@ -279,21 +226,4 @@ function slug(text: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .replace(/^-|-$/g, "");
-}
-
-/** Some readers find no words in a header that is one formula, so they get its letters. */
-function namedHeader(text: string): string {
-  if (text.replace(/<math[\s\S]*?<\/math>/g, "") !== "") return text;
-  const words = text
-    .replace(/<[^>]*>|\u2061/g, " ")
-    .replace(/\s+/g, " ")
-    .trim();
-  return `<span class="visually-hidden">${words}</span>${text.replace(/<math/g, '<math aria-hidden="true"')}`;
-}
-
-/** 12.5, −3, 40 %, 1.5e-3, and $1.5 \\times 10^{-3}$. */
-const numeral = /^[−-]?[\d\u202f.,]*\d([eE][−-]?\d+)?( ?%)?$|^\$-?[\d.]+ \\times 10\^\{-?\d+\}\$$/;
-
-function isNumeric(value: string | number | undefined): boolean {
-  return typeof value === "number" || /^[—–]?$/.test(value ?? "") || numeral.test(value ?? "");
 }
