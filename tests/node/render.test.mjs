@@ -1,0 +1,137 @@
+// Sections to HTML: what a writer may write, and what each mistake says.
+
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { runnerImport } from "vite";
+
+const lesson = join(dirname(fileURLToPath(import.meta.url)), "../../web/lesson");
+const load = async (name) =>
+  (await runnerImport(join(lesson, name), { configFile: false, logLevel: "warn" })).module;
+const { renderLesson } = await load("render.ts");
+const { parseSection } = await load("section.ts");
+const { groupDigits } = await load("values.ts");
+
+const section = (markdown, name = "01-a.md") =>
+  parseSection(name, `---\nid: a\ntitle: It's A\nshort: A\n---\n\n${markdown}`);
+const render = (markdown, { numbers = {}, tables = {} } = {}) =>
+  renderLesson([section(markdown)], { opening: "", numbers, tables });
+const article = async (markdown, content) => (await render(markdown, content)).article;
+
+test("every mistake is reported at once, with its file and line", async () => {
+  const markdown = [
+    "{{unknown}} and [nowhere](#nowhere)",
+    "",
+    "::figure pe-nothing",
+    "",
+    "::figure pe-rope =3",
+    "",
+    "::table nothing",
+    "",
+    "::diagram nothing",
+    "",
+    "::nothing",
+    "",
+    "$\\frac{1$",
+    "",
+    "[file](other.html)",
+    "",
+    "```cobol",
+    "```",
+  ].join("\n");
+  const content = { numbers: { spare: "1" }, tables: { idle: { caption: "", head: [], rows: [] } } };
+  const message = await render(markdown, content).then(
+    () => assert.fail("rendered"),
+    (error) => error.message,
+  );
+  for (const said of [
+    '01-a.md:7: unknown number "{{unknown}}"',
+    '01-a.md:7: no section or heading "#nowhere"',
+    '01-a.md:9: unknown figure "pe-nothing"',
+    '01-a.md:11: cannot read "=3" as attributes of pe-rope',
+    '01-a.md:13: unknown table "nothing"',
+    '01-a.md:15: unknown diagram "nothing"',
+    '01-a.md:17: unknown directive "::nothing"',
+    '01-a.md:21: link "other.html" is neither #id nor http(s)',
+    '01-a.md:23: no grammar for "cobol"',
+    'numbers.ts: "spare" is not used in any section',
+    'tables.ts: "idle" is not used in any section',
+  ]) {
+    assert.ok(message.includes(said), `${said}\nis not in\n${message}`);
+  }
+  assert.match(message, /01-a\.md:19: .*frac/i);
+});
+
+test("a section without front matter, or with a field missing, is refused", () => {
+  assert.throws(() => parseSection("01-a.md", "# A"), /01-a\.md:1: front matter/);
+  assert.throws(() => parseSection("01-a.md", "---\nid: a\n---\n"), /lacks "title"/);
+  assert.throws(() => parseSection("a.md", ""), /NN-name\.md/);
+});
+
+test("two headings of one name are refused, since one link cannot lead to both", async () => {
+  await assert.rejects(
+    render("## Same\n\n## Same"),
+    /01-a\.md:9: the id "a-same" is already that of 01-a\.md:7/,
+  );
+});
+
+test("digits are grouped by thin spaces from five on, in prose and formulas, and never in code", async () => {
+  assert.equal(groupDigits(9647), "9647");
+  assert.equal(groupDigits("-60611.5"), "−60\u202f611.5");
+  assert.equal(groupDigits("falcon-40B"), "falcon-40B");
+  const html = await article("{{many}} $x = {{many}}$\n\n```text\n{{many}}\n```", {
+    numbers: { many: "60611" },
+  });
+  assert.match(html, /<p>60\u202f611 /);
+  assert.match(html, /<mn>60\u202f611<\/mn>/);
+  assert.match(html, /<code>60611<\/code>/);
+});
+
+test("symbols of a formula carry the class of their colour, and no style attribute is left", async () => {
+  const { article: html, css } = await render(
+    "$$\\q{q}\\k{k}\\pos{p}\\dims{i} = \\begin{bmatrix} 1 & 2 \\end{bmatrix}$$",
+  );
+  for (const name of ["q", "k", "pos", "dim"]) assert.match(html, new RegExp(`class="sym-${name}"`));
+  assert.doesNotMatch(html, /style=/);
+  assert.match(css, /\.m0 \{/);
+});
+
+test("a displayed formula is split where \\qquad sets its parts apart, but not inside braces", async () => {
+  const parts = (await article("$$a = b, \\qquad \\text{if } c = {d \\qquad e}$$")).match(/<math/g);
+  assert.equal(parts.length, 2);
+});
+
+test("money is not a formula", async () => {
+  assert.doesNotMatch(await article("It costs $5 or $6, and $ is a sign."), /<math/);
+});
+
+test("numbers stand to the right in a computed table, and its first column of words heads the rows", async () => {
+  const html = await article("::table t", {
+    tables: {
+      t: {
+        caption: "Costs",
+        head: ["Method", "$n$"],
+        rows: [
+          ["RoPE", 12345],
+          ["T5", "−2.5"],
+        ],
+      },
+    },
+  });
+  assert.match(html, /<th scope="row">RoPE<\/th><td class="number">12\u202f345<\/td>/);
+  assert.match(html, /<th scope="col" class="number"><span class="visually-hidden">n<\/span>/);
+});
+
+test("a question opens on demand, an erratum is a note, a figure has a sentence for readers without script", async () => {
+  const html = await article(
+    ":::question Why *not*?\nBecause.\n:::\n\n:::erratum\nWrong.\n:::\n\n::figure pe-rope head-dim=8",
+  );
+  assert.match(html, /<details class="question"><summary>Why <em>not<\/em>\?<\/summary><div>\s*<p>Because/);
+  assert.match(html, /<aside class="erratum" role="note" aria-label="Correction">\s*<p>Wrong/);
+  assert.match(html, /<figure class="wide"><pe-rope head-dim="8"><p>[^<]+<\/p><\/pe-rope><\/figure>/);
+});
+
+test("HTML in a section is text", async () => {
+  assert.match(await article('<b onclick="x()">'), /&lt;b onclick=/);
+});
