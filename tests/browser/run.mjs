@@ -31,7 +31,7 @@ import { Page } from "./page.mjs";
 
 const ENGINES = ["chromium", "firefox", "webkit"];
 const PAGE = { width: 1280, height: 900, colorScheme: "light", reducedMotion: false, script: true };
-const TEST_SECONDS = 90;
+const TEST_SECONDS = 120;
 const RUN_SECONDS = 1200;
 
 /** Rejects if the work takes longer than it may. */
