@@ -123,6 +123,12 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     this.#changed();
   }
 
+  /** For numbers that no attribute holds, such as an opened file: they changed, compute with them. */
+  protected recompute(): void {
+    this.#stale = true;
+    this.requestUpdate();
+  }
+
   /** Back to the fallbacks. */
   reset(): void {
     for (const name of Object.keys(this.#fields)) this.removeAttribute(name);
