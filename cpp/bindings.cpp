@@ -25,7 +25,9 @@ val sentence(const std::string& text) {
 }
 
 // A byte count in digits; below 2^63.
-std::string whole(double number) { return std::to_string(static_cast<uint64_t>(number)); }
+std::string whole(double number) {
+  return std::to_string(static_cast<uint64_t>(number));
+}
 
 // Empty, or why a result of that size is not computed.
 std::string too_large(double bytes) {
@@ -464,11 +466,14 @@ val round_to_js(const val& values_js, FloatFormat format) {
   return copy_out(values);
 }
 
-val rope_format_error_js(double position, const val& inv_freq_js, FloatFormat format) {
+val rope_format_errors_js(const val& positions_js, const val& inv_freq_js, FloatFormat format,
+                          const RoundedSteps& rounded) {
   Memory memory;
-  const auto inv_freq = memory.copy<double>(inv_freq_js);
+  const auto positions = memory.copy<double>(positions_js), inv_freq = memory.copy<double>(inv_freq_js);
+  const auto error = memory.take<double>(static_cast<double>(positions.size()));
   if (memory.refused()) return memory.refusal();
-  return val(rope_format_error(position, inv_freq, format));
+  rope_format_errors(error, positions, inv_freq, format, rounded);
+  return copy_out(error);
 }
 
 val fill_lut_js(const val& stops_js) {
@@ -593,6 +598,11 @@ EMSCRIPTEN_BINDINGS(posenc) {
       .field("layout", &LayerConfig::layout)
       .field("alibiBiasMax", &LayerConfig::alibi_bias_max)
       .field("t5", &LayerConfig::t5);
+  value_object<RoundedSteps>("RoundedSteps")
+      .field("position", &RoundedSteps::position)
+      .field("invFreq", &RoundedSteps::inv_freq)
+      .field("angle", &RoundedSteps::angle)
+      .field("result", &RoundedSteps::result);
   value_object<ColormapConfig>("ColormapConfig")
       .field("rows", &ColormapConfig::rows)
       .field("cols", &ColormapConfig::cols)
@@ -639,7 +649,7 @@ EMSCRIPTEN_BINDINGS(posenc) {
   function("crossTerms", &cross_terms_js);
   function("randomNormal", &random_normal_js);
   function("roundTo", &round_to_js);
-  function("ropeFormatError", &rope_format_error_js);
+  function("ropeFormatErrors", &rope_format_errors_js);
   function("fillLut", &fill_lut_js);
   function("colormap", &colormap_js);
 }

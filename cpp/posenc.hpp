@@ -328,9 +328,15 @@ enum class FloatFormat { kFloat32, kBfloat16, kFloat16 };
 // value rounded to the nearest number of the format, ties to even; overflow gives infinity.
 double round_to(double value, FloatFormat format);
 
-// The rotation of one position as a model in `format` computes it: position, inv_freq, their product and the
-// result are each rounded. Returns the largest |difference| from the exact cos and sin over the pairs.
-double rope_format_error(double position, std::span<const double> inv_freq, FloatFormat format);
+// Which steps of a rotation a model does in few bits.
+struct RoundedSteps {
+  bool position = true, inv_freq = true, angle = true, result = true;
+};
+
+// error[t] = largest |difference| of cos and sin over the pairs, between the rotation of positions[t] with the
+// given steps rounded to `format` and the exact one.
+void rope_format_errors(std::span<double> error, std::span<const double> positions,
+                        std::span<const double> inv_freq, FloatFormat format, const RoundedSteps& rounded = {});
 
 // --------------------------------------------------------------------------------------------------- drawing
 

@@ -41,15 +41,21 @@ double round_to(double value, FloatFormat format) {
   return std::fabs(rounded) > f.largest ? std::copysign(HUGE_VAL, value) : rounded;
 }
 
-double rope_format_error(double position, std::span<const double> inv_freq, FloatFormat format) {
-  double error = 0;
-  const double p = round_to(position, format);
-  for (const double w : inv_freq) {
-    const double angle = round_to(p * round_to(w, format), format);
-    error = std::max({error, std::fabs(round_to(std::cos(angle), format) - std::cos(position * w)),
-                      std::fabs(round_to(std::sin(angle), format) - std::sin(position * w))});
+void rope_format_errors(std::span<double> error, std::span<const double> positions,
+                        std::span<const double> inv_freq, FloatFormat format, const RoundedSteps& rounded) {
+  assert(error.size() == positions.size());
+  const auto step = [&](bool is_rounded, double value) { return is_rounded ? round_to(value, format) : value; };
+  for (size_t t = 0; t < positions.size(); ++t) {
+    double largest = 0;
+    const double position = step(rounded.position, positions[t]);
+    for (const double w : inv_freq) {
+      const double angle = step(rounded.angle, position * step(rounded.inv_freq, w));
+      largest =
+          std::max({largest, std::fabs(step(rounded.result, std::cos(angle)) - std::cos(positions[t] * w)),
+                    std::fabs(step(rounded.result, std::sin(angle)) - std::sin(positions[t] * w))});
+    }
+    error[t] = largest;
   }
-  return error;
 }
 
 }  // namespace posenc

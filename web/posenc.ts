@@ -106,6 +106,13 @@ export interface LayerWeights {
   positions?: Float64Array;
   t5Table?: Float64Array;
 }
+/** Which steps of a rotation are done in few bits. Default: all. */
+export interface RoundedSteps {
+  position?: boolean;
+  invFreq?: boolean;
+  angle?: boolean;
+  result?: boolean;
+}
 /** The part of the matrix shown defaults to all of it. */
 export interface ColormapConfig {
   rows: number;
@@ -215,7 +222,12 @@ export interface Posenc {
   ): Float64Array;
   randomNormal(count: number, seed: number, sigma?: number): Float64Array;
   roundTo(values: Float64Array, format: FloatFormat): Float64Array;
-  ropeFormatError(position: number, invFreq: Float64Array, format: FloatFormat): number;
+  ropeFormatErrors(
+    positions: Float64Array,
+    invFreq: Float64Array,
+    format: FloatFormat,
+    rounded?: RoundedSteps,
+  ): Float64Array;
   /** 256 colours from stops (n, 3); without stops: RdBu. */
   lut(stops?: Uint8Array): Uint32Array;
   /** Bytes for an ImageData of width × height. */
@@ -380,6 +392,12 @@ const LAYER_WEIGHTS: Fields = {
   wO: f64,
   positions: optional(f64, new Float64Array()),
   t5Table: optional(f64, new Float64Array()),
+};
+const ROUNDED: Fields = {
+  position: optional(boolean, true),
+  invFreq: optional(boolean, true),
+  angle: optional(boolean, true),
+  result: optional(boolean, true),
 };
 const COLORMAP: Fields = {
   rows: integer,
@@ -648,12 +666,14 @@ function wrap(core: Core, simd: boolean): Posenc {
     },
     roundTo: (values, format) =>
       call("roundTo", [check(f64, "values", values), named("FloatFormat")("format", format, core)]),
-    ropeFormatError: (position, invFreq, format) =>
-      call("ropeFormatError", [
-        check(number, "position", position),
+    ropeFormatErrors(positions, invFreq, format, rounded = {}) {
+      return call("ropeFormatErrors", [
+        check(f64, "positions", positions),
         check(f64, "invFreq", invFreq),
         named("FloatFormat")("format", format, core),
-      ]),
+        config(ROUNDED, "rounded", rounded),
+      ]);
+    },
     lut(stops = new Uint8Array()) {
       check(array(Uint8Array), "stops", stops);
       if (stops.length % 3 !== 0 || stops.length === 3) {

@@ -22,6 +22,14 @@ int distinct_positions(int below, FloatFormat format) {
   return static_cast<int>(positions.size());
 }
 
+// One position's error.
+double error_at(double position, const std::vector<double>& inv_freq, FloatFormat format,
+                const RoundedSteps& rounded = {}) {
+  double error = 0;
+  rope_format_errors(std::span(&error, 1), std::span(&position, 1), inv_freq, format, rounded);
+  return error;
+}
+
 bool same_bits(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
@@ -150,20 +158,38 @@ TEST_CASE("round_to is idempotent, odd, and monotone; its error is half a unit a
   }
 }
 
-TEST_CASE("rope_format_error is 0 at position 0 and grows as the formats get shorter") {
+double error_in(double position, std::span<const double> inv_freq, FloatFormat format,
+                const RoundedSteps& rounded = {}) {
+  double error;
+  rope_format_errors({&error, 1}, {&position, 1}, inv_freq, format, rounded);
+  return error;
+}
+
+TEST_CASE("a rotation's error is 0 at position 0 and grows as the formats get shorter") {
   const std::vector<double> inv_freq = inv_freq_of(RopeConfig{.head_dim = 128, .rotary_dim = 128}, 0);
-  for (const FloatFormat format : kFormats) CHECK(rope_format_error(0, inv_freq, format) == 0);
+  for (const FloatFormat format : kFormats) CHECK(error_in(0, inv_freq, format) == 0);
   for (const double position : {100.0, 1000.0, 4000.0}) {
-    const double f32 = rope_format_error(position, inv_freq, kFloat32);
-    const double f16 = rope_format_error(position, inv_freq, kFloat16);
-    const double bf16 = rope_format_error(position, inv_freq, kBfloat16);
+    const double f32 = error_in(position, inv_freq, kFloat32);
+    const double f16 = error_in(position, inv_freq, kFloat16);
+    const double bf16 = error_in(position, inv_freq, kBfloat16);
     INFO("position " << position);
     CHECK((f32 < f16 && f16 < bf16));
     // The angle is off by two half units of itself (inv_freq and product); then the result is rounded.
     CHECK(f32 <= position * 1.0001 * 0x1p-23 + 0x1p-24);
   }
   // 257 becomes 256 in bfloat16: pair 0 is a whole radian behind, chord 2 sin(1/2).
-  CHECK(rope_format_error(257, std::vector{1.0}, kBfloat16) > 0.8);
+  CHECK(error_in(257, std::vector{1.0}, kBfloat16) > 0.8);
+}
+
+TEST_CASE("a table rounded last is off by half a unit in the last place at any position") {
+  const std::vector<double> inv_freq = inv_freq_of(RopeConfig{.head_dim = 128, .rotary_dim = 128}, 0);
+  const RoundedSteps table{.position = false, .inv_freq = false, .angle = false, .result = true};
+  for (const double position : {1.0, 301.0, 10000.0, 1e6}) {
+    CHECK(error_in(position, inv_freq, kBfloat16, table) <= 0x1p-9);
+    CHECK(error_in(position, inv_freq, kFloat32, table) <= 0x1p-25);
+  }
+  const RoundedSteps nothing{.position = false, .inv_freq = false, .angle = false, .result = false};
+  CHECK(error_in(1e6, inv_freq, kBfloat16, nothing) == 0);
 }
 
 TEST_CASE("float32 rotations of real models are off as much as the reference's float32 code") {
@@ -177,7 +203,7 @@ TEST_CASE("float32 rotations of real models are off as much as the reference's f
       const std::vector<double> inv_freq = params["inv_freq"].numbers();
       const double factor = params["attention_scaling"].number();
       position = params["positions"][i].number();
-      const double error = factor * rope_format_error(position, inv_freq, kFloat32);
+      const double error = factor * error_in(position, inv_freq, kFloat32);
       INFO(c["id"].text() << " at " << position);
       CHECK(error <= factor * (position * inv_freq[0] * 1.0001 * 0x1p-23 + 0x1p-24));
       ours = std::max(ours, error);
@@ -185,6 +211,51 @@ TEST_CASE("float32 rotations of real models are off as much as the reference's f
     }
     INFO("position " << position << ": " << ours << ", theirs " << theirs);
     CHECK((ours > theirs / 4 && ours < theirs * 4));
+  }
+}
+
+TEST_CASE("each step of a rotation that is rounded adds its own error, and none adds none") {
+  const std::vector<double> inv_freq = inv_freq_of(RopeConfig{.head_dim = 32, .rotary_dim = 32}, 0);
+  const RoundedSteps none{false, false, false, false}, position{true, false, false, false};
+  const RoundedSteps frequency{false, true, false, false}, angle{false, false, true, false};
+  const RoundedSteps result{false, false, false, true};
+  for (const FloatFormat format : kFormats) {
+    const double half_unit = format == kFloat32 ? 0x1p-24 : format == kBfloat16 ? 0x1p-8 : 0x1p-11;
+    for (const double p : {1.0, 77.0, 257.0, 2049.0, 4000.0}) {
+      INFO("position " << p);
+      CHECK(error_at(p, inv_freq, format, none) == 0);
+      CHECK(error_at(p, inv_freq, format, result) <= half_unit / 2);  // of numbers below 1
+      for (const RoundedSteps& one : {position, frequency, angle}) {
+        CHECK(error_at(p, inv_freq, format, one) <= p * half_unit * (1 + 1e-9));
+      }
+      if (round_to(p, format) == p) CHECK(error_at(p, inv_freq, format, position) == 0);
+    }
+  }
+  // 257 becomes 256: one radian of pair 0, whose sine and cosine move by at most one.
+  const double expected =
+      std::max(std::fabs(std::sin(256.0) - std::sin(257.0)), std::fabs(std::cos(256.0) - std::cos(257.0)));
+  check_near("257", error_at(257, {1.0}, kBfloat16, position), expected, 1e-15);
+}
+
+TEST_CASE("positions or frequencies in bfloat16 spoil a table as much as the figures say") {
+  const Json file = golden("precision_figures");
+  for (const Json& figure : file["sinusoidal"].items()) {
+    const int rows = figure["positions"].integer(), d = figure["d_model"].integer();
+    if (rows < 16) continue;  // the four rows of d 1024 are not told
+    const std::vector<double> inv_freq = inv_freq_of(RopeConfig{.head_dim = d, .rotary_dim = d}, 0);
+    double by_position = 0, by_frequency = 0;
+    for (int t = -rows / 2; t < rows / 2; ++t) {
+      const double p = figure["around_position"].number() + t;
+      by_position = std::max(by_position, error_at(p, inv_freq, kBfloat16, {true, false, false, false}));
+      by_frequency = std::max(by_frequency, error_at(p, inv_freq, kBfloat16, {false, true, false, false}));
+    }
+    // Theirs does the rest in float32, whose own error they give too.
+    const double rest = std::max(figure["torch_f32_inv_freq"]["max_abs"].number(),
+                                 figure["torch_f32_pow_divide"]["max_abs"].number());
+    const std::string id =
+        "d " + std::to_string(d) + " around " + std::to_string(figure["around_position"].integer());
+    check_near(id + " positions", by_position, figure["bf16_positions_f32_rest"]["max_abs"].number(), rest);
+    check_near(id + " inv_freq", by_frequency, figure["bf16_inv_freq_f32_rest"]["max_abs"].number(), rest);
   }
 }
 

@@ -1,0 +1,389 @@
+// What positions and rotations become in the number formats that models run in.
+
+import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
+import { type Axis, place } from "../draw/axis.ts";
+import { linePath } from "../draw/line.ts";
+import type { NamedArray } from "../draw/npy.ts";
+import type { FloatFormat, Posenc } from "../posenc.ts";
+import { choice, controlStyles, slider } from "./controls.ts";
+import { type DataTable, define, PeFigure } from "./figure.ts";
+import { fixed, significant } from "./format.ts";
+import type { State } from "./state.ts";
+
+const FORMATS = ["bfloat16", "float16", "float32"] as const;
+const STAGES = ["everything", "position", "table"] as const;
+
+const fields = {
+  format: { kind: "choice", fallback: "bfloat16", choices: FORMATS },
+  position: { kind: "integer", fallback: 301, min: 0, max: 2 ** 25 },
+  "rotary-dim": { kind: "integer", fallback: 64, min: 2, max: 512 },
+  "rope-theta": { kind: "number", fallback: 10000, min: 1, max: 1e12 },
+  rounded: { kind: "choice", fallback: "everything", choices: STAGES },
+} as const;
+type PrecisionState = State<typeof fields>;
+
+/** Positions on each side of the one looked at. */
+const REACH = 12;
+/** Positions of the error curves: equal ratios from 1 to 2^24. */
+const SAMPLES = Float64Array.from({ length: 97 }, (_, i) => Math.round(2 ** (i / 4)));
+const COUNTED = 4096;
+const LOWEST = 1e-9;
+
+interface Model {
+  positions: Float64Array;
+  held: Float64Array;
+  distinct: Record<FloatFormat, number>;
+  errors: Record<FloatFormat, Float64Array>;
+  /** Error at the position looked at, in the format chosen. */
+  error: number;
+  /** The positions of the window that are held as the same number as the one looked at. */
+  same: number[];
+}
+
+/** The first whole number that a format with so many significant bits cannot hold. */
+const FIRST_INEXACT: Record<FloatFormat, number> = {
+  bfloat16: 2 ** 8 + 1,
+  float16: 2 ** 11 + 1,
+  float32: 2 ** 24 + 1,
+};
+
+/**
+ * Where two positions become one, and how far a rotation is off, in bfloat16, float16 and float32.
+ *
+ * @attr format - bfloat16, float16 or float32. Default bfloat16.
+ * @attr position - The position looked at. Default 301.
+ * @attr rotary-dim - Components that are rotated, even. Default 64.
+ * @attr rope-theta - The base. Default 10000.
+ * @attr rounded - everything (position, inv_freq, angle and result), position, or table (the result only).
+ * @csspart figure - The whole figure. @csspart title @csspart takeaway
+ * @cssprop --pe-pos - Colour of positions.
+ */
+export class PePrecision extends PeFigure<typeof fields, Model> {
+  static override fields = fields;
+
+  protected readonly heading = "Positions in few bits";
+
+  protected compute(core: Posenc, state: PrecisionState): Model {
+    if (state["rotary-dim"] % 2 !== 0) {
+      throw new Error(`rotary-dim must be even, got ${state["rotary-dim"]}`);
+    }
+    const first = Math.max(0, state.position - REACH);
+    const positions = Float64Array.from({ length: 2 * REACH + 1 }, (_, i) => first + i);
+    const held = core.roundTo(positions, state.format);
+    const { invFreq } = core.ropeInvFreq({
+      headDim: state["rotary-dim"],
+      ropeTheta: state["rope-theta"],
+    });
+    const all = state.rounded === "everything";
+    const stages = {
+      position: all || state.rounded === "position",
+      invFreq: all,
+      angle: all,
+      result: all || state.rounded === "table",
+    };
+    const errorsAt = (at: Float64Array, format: FloatFormat) =>
+      core.ropeFormatErrors(at, invFreq, format, stages);
+    const each = <T>(make: (format: FloatFormat) => T) =>
+      Object.fromEntries(FORMATS.map((format) => [format, make(format)])) as Record<FloatFormat, T>;
+    const counted = Float64Array.from({ length: COUNTED }, (_, i) => i);
+    const own = held[state.position - first];
+    return {
+      positions,
+      held,
+      distinct: each((format) => new Set(core.roundTo(counted, format)).size),
+      errors: each((format) => errorsAt(SAMPLES, format)),
+      error: errorsAt(Float64Array.of(state.position), state.format)[0] ?? Number.NaN,
+      same: [...positions].filter((_, i) => held[i] === own),
+    };
+  }
+
+  protected picture(model: Model, state: PrecisionState): TemplateResult {
+    return html`
+      <div class="drawings" data-picture>
+        ${this.#collisions(model, state)} ${this.#curves(model, state)}
+      </div>
+      <div class="controls">
+        ${choice({
+          label: "number format",
+          value: state.format,
+          options: FORMATS.map((name) => [name, name] as const),
+          onInput: (value) => this.set({ format: value as FloatFormat }),
+        })}
+        ${choice({
+          label: "what is rounded",
+          value: state.rounded,
+          options: [
+            ["everything", "position, inv_freq, angle, cos and sin"],
+            ["position", "the position only"],
+            ["table", "cos and sin only (computed in double)"],
+          ],
+          onInput: (value) => this.set({ rounded: value as PrecisionState["rounded"] }),
+        })}
+        ${slider({
+          label: "position",
+          symbol: "pos",
+          value: Math.max(1, state.position),
+          min: 1,
+          max: 2 ** 24,
+          most: fields.position.max,
+          logarithmic: true,
+          onInput: (value) => this.set({ position: Math.round(value) }),
+        })}
+        ${slider({
+          label: "rotary_dim",
+          symbol: "dim",
+          value: state["rotary-dim"],
+          min: 2,
+          max: 256,
+          step: 2,
+          most: fields["rotary-dim"].max,
+          onInput: (value) => this.set({ "rotary-dim": value }),
+        })}
+      </div>
+    `;
+  }
+
+  /** Each position above, joined to the number that the format holds in its place below. */
+  #collisions({ positions, held, same }: Model, state: PrecisionState): TemplateResult {
+    const width = this.width;
+    const first = positions[0] ?? 0;
+    const last = positions.at(-1) ?? 0;
+    const axis: Axis = { domain: [first, last], range: [24, width - 24] };
+    const [top, bottom] = [44, 120];
+    // A far neighbour lies outside: its line runs to the edge and out of the picture.
+    const lines = [...positions].map((position, i) => ({
+      position,
+      from: place(axis, position),
+      to: place(axis, held[i] ?? Number.NaN),
+      same: same.includes(position),
+    }));
+    const labelled = (position: number) =>
+      position === state.position || (width > 700 ? position % 4 === 0 : position % 12 === 0);
+    const kept = [...new Set(held)].filter((value) => value >= first && value <= last);
+    const spacing = (24 + 7 * fixed(last, 0).length) / ((width - 48) / (last - first || 1));
+    let shownAt = Number.NEGATIVE_INFINITY;
+    const keptLabels = kept.filter((value) => {
+      const free = value - shownAt >= spacing;
+      if (free) shownAt = value;
+      return free;
+    });
+    return html`
+      <svg class="collisions" width=${width} height="164" role="img" aria-label=${this.#collisionWords(state, same)}>
+        <text x="24" y="14">positions</text>
+        <text x="24" y="158">held in ${state.format}</text>
+        ${lines.map(
+          (line) => svg`
+            <line class=${line.same ? "joined pos" : "joined"} x1=${line.from} y1=${top} x2=${line.to} y2=${bottom}></line>
+            <circle class=${line.same ? "pos" : ""} cx=${line.from} cy=${top} r=${line.same ? 5 : 3.5}></circle>
+            ${
+              labelled(line.position) &&
+              (
+                Math.abs(line.position - state.position) * (width - 48) > 40 * (last - first) ||
+                  line.position === state.position
+              )
+                ? svg`<text class=${line.position === state.position ? "own pos" : ""} x=${line.from} y=${top - 14} text-anchor="middle">${fixed(line.position, 0)}</text>`
+                : nothing
+            }`,
+        )}
+        ${kept.map((value) => svg`<rect x=${place(axis, value) - 3.5} y=${bottom - 3.5} width="7" height="7"></rect>`)}
+        ${keptLabels.map(
+          (value) =>
+            svg`<text x=${place(axis, value)} y=${bottom + 20} text-anchor="middle">${fixed(value, 0)}</text>`,
+        )}
+      </svg>
+    `;
+  }
+
+  #collisionWords(state: PrecisionState, same: number[]): string {
+    const others = same.filter((position) => position !== state.position);
+    return others.length === 0
+      ? `Position ${state.position} keeps a number of its own in ${state.format}`
+      : `Position ${state.position} becomes one number with ${others.join(", ")} in ${state.format}`;
+  }
+
+  #curves({ errors, error }: Model, state: PrecisionState): TemplateResult {
+    const width = this.width;
+    const height = 220;
+    const right = 84;
+    const x: Axis = { domain: [0, 24], range: [52, width - right] };
+    const y: Axis = { domain: [Math.log10(LOWEST), Math.log10(4)], range: [height - 36, 8] };
+    const level = (value: number) => place(y, Math.log10(Math.max(value, LOWEST)));
+    const powers = width < 560 ? [0, 8, 16, 24] : [0, 4, 8, 12, 16, 20, 24];
+    const at = place(x, Math.log2(Math.max(1, state.position)));
+    // The curves' names stand at their ends, pushed apart where they meet.
+    const ends = FORMATS.map((format) => ({ format, y: level(errors[format].at(-1) ?? LOWEST) })).sort(
+      (a, b) => a.y - b.y,
+    );
+    ends.forEach((end, i) => {
+      const above = ends[i - 1];
+      if (above && end.y < above.y + 15) end.y = above.y + 15;
+    });
+    return html`
+      <svg class="curves" width=${width} height=${height} aria-hidden="true">
+        <g class="axis">
+          ${[-8, -6, -4, -2, 0].map(
+            (power) => svg`
+              <line class="grid" x1=${x.range[0]} x2=${x.range[1]} y1=${place(y, power)} y2=${place(y, power)}></line>
+              <text x=${x.range[0] - 8} y=${place(y, power)} text-anchor="end" dominant-baseline="central">
+                ${power === 0 ? "1" : significant(10 ** power, 1).replace("1 × ", "")}</text>`,
+          )}
+          ${powers.map(
+            (power) => svg`
+              <line x1=${place(x, power)} x2=${place(x, power)} y1=${height - 36} y2=${height - 31}></line>
+              <text x=${place(x, power)} y=${height - 17} text-anchor="middle">${fixed(2 ** power, 0)}</text>`,
+          )}
+        </g>
+        <text class="pos" x=${(x.range[0] + x.range[1]) / 2} y=${height - 2} text-anchor="middle">position</text>
+        <text x="0" y="8" dominant-baseline="hanging">error</text>
+        <line class="here" x1=${at} x2=${at} y1="8" y2=${height - 36}></line>
+        ${FORMATS.map(
+          (format) => svg`<path
+            class=${format === state.format ? "curve chosen" : "curve"}
+            d=${linePath(errors[format], (i) => place(x, Math.log2(SAMPLES[i] ?? 1)), level)}
+          ></path>`,
+        )}
+        ${ends.map(
+          (
+            end,
+          ) => svg`<text class=${end.format === state.format ? "chosen" : ""} x=${x.range[1] + 8} y=${end.y}
+            dominant-baseline="central">${end.format}</text>`,
+        )}
+        <circle class="pos" cx=${at} cy=${level(error)} r="5"></circle>
+      </svg>
+    `;
+  }
+
+  protected takeaway({ same, distinct, error, positions, held }: Model, state: PrecisionState): string {
+    const { format, position } = state;
+    const own = held[position - (positions[0] ?? 0)] ?? Number.NaN;
+    const others = same.filter((other) => other !== position);
+    const shared =
+      others.length === 0
+        ? `Position ${fixed(position, 0)} keeps a number of its own in ${format}`
+        : others.length === 1
+          ? `In ${format} positions ${fixed(same[0] ?? 0, 0)} and ${fixed(same[1] ?? 0, 0)} both become ${fixed(own, 0)}`
+          : `In ${format} position ${fixed(position, 0)} becomes ${fixed(own, 0)}, as ${others.length} of its neighbours do`;
+    return (
+      `${shared}; the first that is not held exactly is ${fixed(FIRST_INEXACT[format], 0)}, and the first ` +
+      `${fixed(COUNTED, 0)} positions make ${fixed(distinct[format], 0)} numbers. ` +
+      `The rotation at ${fixed(position, 0)} is off by up to ${significant(error, 2)}.`
+    );
+  }
+
+  protected dataTable({ errors }: Model): DataTable {
+    return {
+      caption: "Largest error of cos and sin over the pairs",
+      head: ["position", ...FORMATS],
+      rows: [...SAMPLES].map((position, i) => [
+        fixed(position, 0),
+        ...FORMATS.map((format) => significant(errors[format][i] ?? Number.NaN, 3)),
+      ]),
+    };
+  }
+
+  protected override array({ errors }: Model): NamedArray {
+    const values = Float64Array.from(
+      [...SAMPLES].flatMap((position, i) => [
+        position,
+        ...FORMATS.map((format) => errors[format][i] ?? Number.NaN),
+      ]),
+    );
+    return { name: "rope_errors", shape: [SAMPLES.length, 4], values, columns: ["position", ...FORMATS] };
+  }
+
+  protected override numpy(state: PrecisionState): string {
+    const bits = { bfloat16: 8, float16: 11, float32: 24 };
+    const all = state.rounded === "everything";
+    const rounds = (stage: boolean, value: string) => (stage ? `round_to(${value}, bits)` : value);
+    return `import matplotlib.pyplot as plt
+import numpy as np
+
+def round_to(x, bits):
+    """x to so many significant bits, ties to even; the exponent is not limited."""
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
+
+position = np.round(2 ** (np.arange(97) / 4))[:, None]
+inv_freq = ${state["rope-theta"]} ** (-np.arange(0, ${state["rotary-dim"]}, 2) / ${state["rotary-dim"]})
+exact = position * inv_freq
+for name, bits in ${JSON.stringify(bits)}.items():
+    angle = ${rounds(all, `${rounds(all || state.rounded === "position", "position")} * ${rounds(all, "inv_freq")}`)}
+    error = np.maximum(
+        abs(${rounds(all || state.rounded === "table", "np.cos(angle)")} - np.cos(exact)),
+        abs(${rounds(all || state.rounded === "table", "np.sin(angle)")} - np.sin(exact)),
+    ).max(axis=1)
+    plt.loglog(position[:, 0], np.maximum(error, ${LOWEST}), base=2, label=name)
+plt.xlabel("position")
+plt.ylabel("largest error of cos and sin")
+plt.legend()
+plt.show()
+`;
+  }
+
+  static override styles: CSSResultGroup = [
+    PeFigure.styles,
+    controlStyles,
+    css`
+      .drawings {
+        display: grid;
+        gap: var(--pe-space-3);
+      }
+      svg {
+        display: block;
+        overflow: hidden;
+      }
+      .takeaway {
+        min-height: 5.8em;
+      }
+      .joined {
+        stroke: var(--pe-ink-2);
+        stroke-opacity: 0.55;
+      }
+      .joined.pos {
+        stroke: var(--pe-pos);
+        stroke-width: 2;
+        stroke-opacity: 1;
+      }
+      circle,
+      rect {
+        fill: var(--pe-ink-2);
+      }
+      circle.pos {
+        fill: var(--pe-pos);
+      }
+      svg text.pos {
+        fill: var(--pe-pos);
+      }
+      svg text.own,
+      svg text.chosen {
+        font-weight: 600;
+      }
+      svg text.chosen {
+        fill: var(--pe-accent);
+      }
+      .curve {
+        fill: none;
+        stroke: var(--pe-ink-2);
+        stroke-width: 1.5;
+      }
+      .curve.chosen {
+        stroke: var(--pe-accent);
+        stroke-width: 2.5;
+      }
+      .axis line.grid {
+        stroke: var(--pe-rule);
+      }
+      .here {
+        stroke: var(--pe-pos);
+      }
+    `,
+  ];
+}
+
+define("pe-precision", PePrecision);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "pe-precision": PePrecision;
+  }
+}
