@@ -215,6 +215,28 @@ TEST_CASE("the float attention agrees with the double one on large sizes and on 
               to_floats(normals(37 * 16, 47)), {}, steep);
 }
 
+TEST_CASE("with q of 0 the float weights are the softmax of the bias, to the accuracy of its 2^x") {
+  for (const int seq_len : {2, 5, 16}) {
+    const AttentionConfig config{.num_heads = 1, .seq_len = seq_len, .head_dim = 1};
+    const size_t n = size_of(seq_len);
+    for (int step = 0; step < 200; ++step) {
+      Floats bias(2 * n - 1);
+      for (size_t i = 0; i < bias.size(); ++i) {
+        bias[i] = -0.05f * static_cast<float>(step) * static_cast<float>(i) / static_cast<float>(n);
+      }
+      const Floats zero(n);
+      const Result twin =
+          run_double(to_doubles(zero), to_doubles(zero), to_doubles(zero), to_doubles(bias), config);
+      const FloatAttention tuned = run_float(zero, zero, zero, bias, config);
+      // A weight is an exponential over a sum of such: 2e-7 twice, and 1.5 units of the logit (its product with
+      // log2 e, that constant, its difference from the largest) twice; n additions, a reciprocal, a product.
+      const double logit = largest_finite(twin.logits);
+      const double relative = 4e-7 + 2 * 3 * kToFloat * logit + (static_cast<double>(n) + 3) * kToFloat;
+      check_relative("step " + std::to_string(step), tuned.weights, twin.weights, relative);
+    }
+  }
+}
+
 TEST_CASE("weights are a distribution: not negative, and 1 in sum for every query") {
   for (const bool causal : {false, true}) {
     const AttentionConfig config{.num_heads = 2, .seq_len = 29, .head_dim = 5, .scale = 2, .causal = causal};
