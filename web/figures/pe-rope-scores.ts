@@ -326,7 +326,10 @@ export class PeRopeScores extends PeFigure<typeof fields, Model> {
               ${["under", "over"].map(
                 (line) => svg`<polygon class="diagonal ${line}" points=${band}></polygon>`,
               )}
-              <rect class="cell" x=${key * unit} y=${query * unit} width=${unit} height=${unit}></rect>
+              ${["around", "cell"].map(
+                (line) =>
+                  svg`<rect class=${line} x=${key * unit} y=${query * unit} width=${unit} height=${unit}></rect>`,
+              )}
             </svg>
           </div>
           <svg class="keys" width=${side} height="24" aria-hidden="true">${bottomAxis(x, 0, marks, 0.5)}</svg>
@@ -629,6 +632,11 @@ export class PeRopeScores extends PeFigure<typeof fields, Model> {
       .over {
         stroke: var(--pe-ink);
         stroke-width: 1.5;
+      }
+      .around {
+        fill: none;
+        stroke: var(--pe-bg);
+        stroke-width: 6;
       }
       .cell {
         fill: none;

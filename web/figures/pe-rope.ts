@@ -522,7 +522,9 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
         </p>
         <dl class="angles">
           <dt class="dim" data-symbol="dim"><i>ω</i></dt>
-          <dd>${brief(pair.invFreq)} rad, period ${brief((2 * Math.PI) / pair.invFreq)}</dd>
+          <dd>${brief(pair.invFreq)} rad a position</dd>
+          <dt>period</dt>
+          <dd>${brief((2 * Math.PI) / pair.invFreq)} positions</dd>
           <dt class="q" data-symbol="m"><i>mω</i></dt>
           <dd>${turns(m * pair.invFreq)}</dd>
           <dt class="k" data-symbol="n"><i>nω</i></dt>
@@ -680,9 +682,9 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
       `;
     });
     return html`
-      <div class="shares" role="radiogroup" aria-label="Pair shown large, and what each adds to the score">
+      <div class="shares ${low ? "low" : ""}" role="radiogroup" aria-label="Pair shown large, and what each adds to the score">
         <p class="share-head"><span>Each pair adds its part</span><small>before</small><b>after</b></p>
-        <div class="rows ${low ? "low" : ""}" .style=${`height:${height}px`}>${rows}</div>
+        <div class="rows" .style=${`height:${height}px`}>${rows}</div>
         <div class="share total">
           <span class="speed">sum of all pairs</span>
           <small>${amount(plain)}</small><b>${amount(score)}</b>
@@ -1097,8 +1099,8 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
         align-self: center;
         margin-inline-start: 4px;
       }
-      .low .small {
-        margin-inline-start: 20px;
+      .shares.low .share {
+        grid-template-columns: 50px minmax(0, 1fr) 3.4rem 3.9rem;
       }
       .speed {
         white-space: nowrap;
