@@ -1,0 +1,113 @@
+// A matrix as pixels in one symmetric scale, red below zero and blue above, and the bar that tells the scale.
+
+import { css, html, type TemplateResult } from "lit";
+import { devicePixels, paint } from "../draw/pixels.ts";
+import type { Posenc } from "../posenc.ts";
+import { significant } from "./format.ts";
+
+export interface Matrix {
+  values: Float32Array;
+  rows: number;
+  columns: number;
+}
+
+/** The largest finite |value| of all, and at least a little: the ends of the colours. */
+export function largest(...arrays: ArrayLike<number>[]): number {
+  let most = Number.MIN_VALUE;
+  for (const values of arrays) {
+    for (let i = 0; i < values.length; i++) {
+      const size = Math.abs(values[i] ?? 0);
+      if (size > most && size !== Number.POSITIVE_INFINITY) most = size;
+    }
+  }
+  return most;
+}
+
+/** Fills the canvas, whose size in CSS pixels is width × height, with the matrix in colours from −limit to limit. */
+export function paintMatrix(
+  canvas: HTMLCanvasElement,
+  core: Posenc,
+  { values, rows, columns }: Matrix,
+  limit: number,
+  [width, height]: readonly [number, number],
+  transpose = false,
+): void {
+  const [across, down] = [devicePixels(width), devicePixels(height)];
+  const shape = { rows, cols: columns, width: across, height: down, vmin: -limit, vmax: limit, transpose };
+  paint(canvas, core.colormap(values, core.lut(), shape), across, down);
+}
+
+/** The bar of the scale: its canvas is painted by paintScale. */
+export function scaleBar(limit: number): TemplateResult {
+  return html`
+    <div class="scale">
+      <span>−${significant(limit, 2)}</span><canvas class="ramp" aria-hidden="true"></canvas
+      ><span>${significant(limit, 2)}</span>
+    </div>
+  `;
+}
+
+export const scaleStyles = css`
+  .scale {
+    display: flex;
+    align-items: center;
+    gap: var(--pe-space-2);
+    margin-block: var(--pe-space-1) var(--pe-space-3);
+    color: var(--pe-ink-2);
+  }
+  .ramp {
+    width: 120px;
+    height: 12px;
+    outline: 1px solid var(--pe-rule);
+  }
+`;
+
+export function paintScale(root: ParentNode, core: Posenc): void {
+  for (const canvas of root.querySelectorAll<HTMLCanvasElement>("canvas.ramp")) {
+    const values = Float32Array.from({ length: 256 }, (_, i) => (2 * i + 1) / 256 - 1);
+    const shape = { rows: 1, cols: 256, width: 256, height: 1 };
+    paint(canvas, core.colormap(values, core.lut(), shape), 256, 1);
+  }
+}
+
+/** Where a key leads from a cell of a grid, or undefined if it is not one of ours. */
+export function step(
+  event: KeyboardEvent,
+  [row, column]: readonly [number, number],
+  [rows, columns]: readonly [number, number],
+): [number, number] | undefined {
+  if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  const by = event.shiftKey ? 10 : 1;
+  const moves: Record<string, [number, number]> = {
+    ArrowUp: [-by, 0],
+    ArrowDown: [by, 0],
+    ArrowLeft: [0, -by],
+    ArrowRight: [0, by],
+    Home: [0, -columns],
+    End: [0, columns],
+    PageUp: [-rows, 0],
+    PageDown: [rows, 0],
+  };
+  const move = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined;
+  if (!move) return undefined;
+  event.preventDefault();
+  event.stopPropagation();
+  const within = (value: number, count: number) => Math.min(Math.max(value, 0), count - 1);
+  return [within(row + move[0], rows), within(column + move[1], columns)];
+}
+
+/** The point of an event within an element, each way from 0 to 1: a host may scale the page. */
+export function share(event: MouseEvent): [x: number, y: number] {
+  const { left, top, width, height } = (event.currentTarget as Element).getBoundingClientRect();
+  return [(event.clientX - left) / width, (event.clientY - top) / height];
+}
+
+/** The cell of (rows, columns) at a point of share. */
+export function cellAt(
+  [x, y]: readonly [number, number],
+  rows: number,
+  columns: number,
+): [row: number, column: number] {
+  const cell = (part: number, count: number) => Math.min(Math.max(Math.floor(part * count), 0), count - 1);
+  return [cell(y, rows), cell(x, columns)];
+}
