@@ -213,8 +213,8 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
     return html`
       <div class="sentences ${small ? "small" : ""} ${upright ? "upright" : ""}" dir="ltr">
         <p class="note">
-          Outputs <i>f</i>(<i>X</i>): ${D_MODEL} numbers,
-          <span class="negative">−${fixed(top, 1)}</span> to <span class="positive">${fixed(top, 1)}</span>
+          <i>f</i>(<i>X</i>): ${D_MODEL} numbers, <span class="negative">red −${fixed(top, 1)}</span> to
+          <span class="positive">blue ${fixed(top, 1)}</span>
         </p>
         <ol class="words before" aria-label="Sentence X" .style=${grid}>
           ${words.map(
