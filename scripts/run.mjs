@@ -74,7 +74,7 @@ export const bin = (name) => join(ROOT, "node_modules", ".bin", name);
 
 /** Runs a script's work when that file is the one that node was asked to run; its failure is the exit status. */
 export async function main(url, work) {
-  if (realpathSync(process.argv[1]) !== fileURLToPath(url)) return;
+  if (!process.argv[1] || realpathSync(process.argv[1]) !== fileURLToPath(url)) return;
   try {
     await work(process.argv.slice(2));
   } catch (error) {

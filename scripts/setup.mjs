@@ -12,53 +12,52 @@ function versionOf(command) {
   return status === 0 ? (stdout.match(/\d+(\.\d+)+/)?.[0] ?? "0") : null;
 }
 
-const present = (found) => (found ? "0" : null);
-const anyOf = (...paths) => present(paths.some((path) => existsSync(path)));
+const anyVersion = (found) => (found ? "0" : null);
+const anyOf = (...paths) => anyVersion(paths.some((path) => existsSync(path)));
 
-/** The compiler that CMake will choose, and whether it is Clang, whose versions count differently. */
-const compiler = process.env.CXX || "c++";
-const isClang = () => /clang/.test(spawnSync(compiler, ["--version"], { encoding: "utf8" }).stdout ?? "");
+/** The compiler that CMake will choose. Clang's versions count differently from gcc's. */
+const CXX = process.env.CXX || "c++";
+const isClang = /clang/.test(spawnSync(CXX, ["--version"], { encoding: "utf8" }).stdout ?? "");
 
-// name: as in a sentence; version(): null if missing, "0" if any version will do; packages: the Debian packages.
+// name: as in a sentence; found(): its version, "0" if any will do, null if it is missing; place(): where that was;
+// least: the oldest version that will do; fix: the command that brings it.
+const tool = (name, command, least, aptPackage) => ({
+  name,
+  found: () => (least ? versionOf(command) : anyVersion(which(command))),
+  place: () => which(command),
+  least,
+  aptPackage,
+  fix: `apt-get install ${aptPackage}`,
+});
+
 const BUILD_TOOLS = [
-  { name: "CMake", least: "3.25", version: () => versionOf("cmake"), packages: ["cmake"] },
-  { name: "Ninja", least: "1.10", version: () => versionOf("ninja"), packages: ["ninja-build"] },
-  {
-    name: `The C++ compiler (${compiler})`,
-    get least() {
-      return isClang() ? "14" : "12";
-    },
-    version: () => versionOf(compiler),
-    packages: ["g++"],
-  },
+  tool("CMake", "cmake", "3.25", "cmake"),
+  tool("Ninja", "ninja", "1.10", "ninja-build"),
+  tool("The C++ compiler", CXX, isClang ? "14" : "12", "g++"),
   {
     name: "Emscripten",
+    found: () => findEmscripten()?.version ?? null,
+    place: () => findEmscripten()?.root,
     least: "3.1.6",
-    version: () => findEmscripten()?.version ?? null,
-    packages: ["emscripten"],
+    aptPackage: "emscripten",
+    fix: findEmscripten() ? "emsdk install latest && emsdk activate latest" : "apt-get install emscripten",
   },
 ];
 
 const TEST_TOOLS = [
   {
-    name: "Catch2",
-    version: () => anyOf("/usr/include/catch2/catch.hpp", "/usr/include/catch2/catch_test_macros.hpp"),
-    packages: ["catch2"],
+    ...tool("Catch2", null, null, "catch2"),
+    found: () => anyOf("/usr/include/catch2/catch.hpp", "/usr/include/catch2/catch_test_macros.hpp"),
   },
   // by its number, since every version lays code out differently
-  { name: "clang-format-14", version: () => versionOf("clang-format-14"), packages: ["clang-format-14"] },
-  { name: "Chromium", version: () => present(which("chromium")), packages: ["chromium"] },
-  { name: "Firefox ESR", version: () => present(which("firefox-esr")), packages: ["firefox-esr"] },
+  tool("clang-format-14", "clang-format-14", null, "clang-format-14"),
+  tool("Chromium", "chromium", null, "chromium"),
+  tool("Firefox ESR", "firefox-esr", null, "firefox-esr"),
+  tool("WebKitGTK's driver", "WebKitWebDriver", null, "webkit2gtk-driver"),
+  tool("Xvfb", "Xvfb", null, "xvfb"),
   {
-    name: "WebKitGTK's driver",
-    version: () => present(which("WebKitWebDriver")),
-    packages: ["webkit2gtk-driver"],
-  },
-  { name: "Xvfb", version: () => present(which("Xvfb")), packages: ["xvfb"] },
-  {
-    name: "The DejaVu font",
-    version: () => anyOf("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"),
-    packages: ["fonts-dejavu-core"],
+    ...tool("The DejaVu font", null, null, "fonts-dejavu-core"),
+    found: () => anyOf("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"),
   },
 ];
 
@@ -70,10 +69,11 @@ function isOlder(a, b) {
 }
 
 /** What is wrong with a tool, as the beginning of a sentence; null if it will do. */
-function complaint({ name, least, version }) {
-  const found = version();
-  if (found === null) return `${name} is missing`;
-  return least && isOlder(found, least) ? `${name} ${found} is too old (${least} or newer is needed)` : null;
+function complaint({ name, found, place, least }) {
+  const version = found();
+  if (version === null) return `${name} is missing`;
+  if (!least || !isOlder(version, least)) return null;
+  return `${name} ${version} (${place()}) is too old (${least} or newer is needed)`;
 }
 
 export function checkNode(version = process.versions.node) {
@@ -85,38 +85,32 @@ export function checkNode(version = process.versions.node) {
 async function installTools(tools) {
   const missing = tools.filter(complaint);
   if (missing.length === 0) return;
-  const sentences = () =>
-    missing
-      .filter(complaint)
-      .map((tool) => `${complaint(tool)}: apt-get install ${tool.packages.join(" ")}`)
-      .join("\n");
+  const sentences = (list) => list.map((tool) => `${complaint(tool)}: ${tool.fix}`).join("\n");
+  const others = missing.filter(({ fix }) => !fix.startsWith("apt-get"));
+  if (others.length > 0) throw new Failure(sentences(others));
   if (!which("apt-get"))
-    throw new Failure(`${sentences()}\n(This is Debian 12's command; here, use your system's.)`);
+    throw new Failure(`${sentences(missing)}\n(These are Debian 12's commands; here, use your system's.)`);
 
-  const packages = missing.flatMap((tool) => tool.packages);
+  const packages = missing.map(({ aptPackage }) => aptPackage);
   const install = ["apt-get", "install", "-y", "--no-install-recommends", ...packages];
-  const isAdmin = process.getuid() === 0;
-  if (!isAdmin && !which("sudo"))
-    throw new Failure(`${sentences()}\nAs root: apt-get update && ${install.join(" ")}`);
+  const byHand = `${sentences(missing)}\nAs root: apt-get update && ${install.join(" ")}`;
+  const isRoot = process.getuid() === 0;
+  if (!isRoot && !which("sudo")) throw new Failure(byHand);
 
-  const asAdmin = (command) => {
-    const [first, ...rest] = [
-      ...(isAdmin ? [] : ["sudo"]),
-      "env",
-      "DEBIAN_FRONTEND=noninteractive",
-      ...command,
-    ];
+  const noQuestions = [...(isRoot ? [] : ["sudo"]), "env", "DEBIAN_FRONTEND=noninteractive"];
+  const asRoot = (command) => {
+    const [first, ...rest] = [...noQuestions, ...command];
     return attempt(first, rest);
   };
   await step(`setup: apt-get install ${packages.join(" ")}`, async () => {
-    if ((await asAdmin(install)).status === 0) return;
+    if ((await asRoot(install)).status === 0) return;
     // the package lists may be absent or out of date
-    const updated = await asAdmin(["apt-get", "update"]);
-    const installed = await asAdmin(install);
-    if (installed.status === 0) return;
-    throw new Failure(`${updated.output}${installed.output}${sentences()}`);
+    const updated = await asRoot(["apt-get", "update"]);
+    const installed = await asRoot(install);
+    if (installed.status !== 0) throw new Failure(`${updated.output}${installed.output}\n${byHand}`);
   });
-  if (missing.some(complaint)) throw new Failure(sentences());
+  const still = missing.filter(complaint);
+  if (still.length > 0) throw new Failure(sentences(still));
 }
 
 /** Whether node_modules holds what package-lock.json says; packages for other systems may be absent. */
