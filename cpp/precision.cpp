@@ -50,9 +50,9 @@ void rope_format_errors(std::span<double> error, std::span<const double> positio
     const double position = step(rounded.position, positions[t]);
     for (const double w : inv_freq) {
       const double angle = step(rounded.angle, position * step(rounded.inv_freq, w));
-      largest =
-          std::max({largest, std::fabs(step(rounded.result, std::cos(angle)) - std::cos(positions[t] * w)),
-                    std::fabs(step(rounded.result, std::sin(angle)) - std::sin(positions[t] * w))});
+      const double cos = std::fabs(step(rounded.result, std::cos(angle)) - std::cos(positions[t] * w));
+      const double sin = std::fabs(step(rounded.result, std::sin(angle)) - std::sin(positions[t] * w));
+      if (!(std::max(cos, sin) <= largest)) largest = std::isnan(largest) ? largest : std::max(cos, sin);
     }
     error[t] = largest;
   }

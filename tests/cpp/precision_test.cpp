@@ -192,6 +192,11 @@ TEST_CASE("a table rounded last is off by half a unit in the last place at any p
   CHECK(error_in(1e6, inv_freq, kBfloat16, nothing) == 0);
 }
 
+TEST_CASE("a position beyond float16 has no rotation there") {
+  CHECK(error_in(65504, std::vector{1.0, 0.5}, kFloat16) <= 2);
+  CHECK(std::isnan(error_in(70000, std::vector{1.0, 0.5}, kFloat16)));
+}
+
 TEST_CASE("float32 rotations of real models are off as much as the reference's float32 code") {
   // The same steps as torch: inv_freq, product and result in float32. Its inv_freq comes from a float32 pow, so
   // one model's errors differ by luck; the largest of 14 models' at a position agree within a factor of 4.

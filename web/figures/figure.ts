@@ -204,12 +204,11 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   protected override render(): TemplateResult {
     const { model, state } = this;
     const sentence = model === undefined ? "" : this.takeaway(model, state);
-    if (sentence !== this.#spoken) {
-      this.#after("speak", 600, () => {
-        this.#spoken = sentence;
-        this.requestUpdate();
-      });
-    }
+    this.#after("speak", 600, () => {
+      if (this.#spoken === sentence) return;
+      this.#spoken = sentence;
+      this.requestUpdate();
+    });
     return html`
       <section
         part="figure"

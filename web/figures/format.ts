@@ -23,7 +23,12 @@ export function significant(value: number, digits = 3): string {
   const exponent = Math.floor(Math.log10(Math.abs(value)));
   if (exponent >= -3 && exponent < 7) return fixed(value, Math.max(0, digits - 1 - exponent));
   const [mantissa = "", power = "0"] = value.toExponential(digits - 1).split("e");
-  return `${mantissa.replace("-", "−")} × 10${superscript(Number(power))}`;
+  return `${mantissa.replace("-", "−")}\u00a0×\u00a010${superscript(Number(power))}`;
+}
+
+/** 1, 0.01, 10⁻⁸: labels of a logarithmic axis. */
+export function powerOfTen(power: number): string {
+  return power >= -2 && power <= 3 ? fixed(10 ** power, Math.max(0, -power)) : `10${superscript(power)}`;
 }
 
 /** A number as short as it is exact: 5, 2.5, 1 000 000. */

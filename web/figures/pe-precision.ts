@@ -7,7 +7,7 @@ import type { NamedArray } from "../draw/npy.ts";
 import type { FloatFormat, Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
-import { fixed, significant } from "./format.ts";
+import { fixed, powerOfTen, significant } from "./format.ts";
 import type { State } from "./state.ts";
 
 const FORMATS = ["bfloat16", "float16", "float32"] as const;
@@ -22,8 +22,9 @@ const fields = {
 } as const;
 type PrecisionState = State<typeof fields>;
 
-/** Positions on each side of the one looked at. */
+/** Positions drawn on each side of the one looked at. */
 const REACH = 12;
+const BITS: Record<FloatFormat, number> = { bfloat16: 8, float16: 11, float32: 24 };
 /** Positions of the error curves: equal ratios from 1 to 2^24. */
 const SAMPLES = Float64Array.from({ length: 97 }, (_, i) => Math.round(2 ** (i / 4)));
 const COUNTED = 4096;
@@ -36,16 +37,30 @@ interface Model {
   errors: Record<FloatFormat, Float64Array>;
   /** Error at the position looked at, in the format chosen. */
   error: number;
-  /** The positions of the window that are held as the same number as the one looked at. */
-  same: number[];
+  /** The number that the position looked at is held as. */
+  own: number;
+  /** The first and the last position that are held as that number. */
+  same: [number, number];
 }
 
-/** The first whole number that a format with so many significant bits cannot hold. */
-const FIRST_INEXACT: Record<FloatFormat, number> = {
-  bfloat16: 2 ** 8 + 1,
-  float16: 2 ** 11 + 1,
-  float32: 2 ** 24 + 1,
-};
+/** From one number of the format to the next, near a whole number. */
+const spacingAt = (position: number, format: FloatFormat): number =>
+  2 ** (Math.floor(Math.log2(Math.max(1, position))) + 1 - BITS[format]);
+
+/**
+ * The first and the last position held as `own`. They end half a spacing away on each side, a quarter below a power
+ * of two; which side a tie falls on, rounding says.
+ */
+function sharers(core: Posenc, own: number, { position, format }: PrecisionState): [number, number] {
+  const spacing = spacingAt(position, format);
+  const edges = [-spacing / 2, -spacing / 4, spacing / 4, spacing / 2].flatMap((away) =>
+    [-1, 0, 1].map((one) => Math.floor(own + away) + one),
+  );
+  const near = Float64Array.from([position, ...edges.filter((edge) => edge >= 0)]);
+  const held = core.roundTo(near, format);
+  const same = [...near].filter((_, i) => held[i] === own);
+  return [Math.min(position, ...same), Math.max(position, ...same)];
+}
 
 /**
  * Where two positions become one, and how far a rotation is off, in bfloat16, float16 and float32.
@@ -67,8 +82,10 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
     if (state["rotary-dim"] % 2 !== 0) {
       throw new Error(`rotary-dim must be even, got ${state["rotary-dim"]}`);
     }
-    const first = Math.max(0, state.position - REACH);
-    const positions = Float64Array.from({ length: 2 * REACH + 1 }, (_, i) => first + i);
+    // Wide enough that the numbers of the format on both sides are in the picture.
+    const step = Math.max(1, Math.round(spacingAt(state.position, state.format) / 10));
+    const first = Math.max(0, state.position - REACH * step);
+    const positions = Float64Array.from({ length: 2 * REACH + 1 }, (_, i) => first + i * step);
     const held = core.roundTo(positions, state.format);
     const { invFreq } = core.ropeInvFreq({
       headDim: state["rotary-dim"],
@@ -86,14 +103,15 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
     const each = <T>(make: (format: FloatFormat) => T) =>
       Object.fromEntries(FORMATS.map((format) => [format, make(format)])) as Record<FloatFormat, T>;
     const counted = Float64Array.from({ length: COUNTED }, (_, i) => i);
-    const own = held[state.position - first];
+    const own = core.roundTo(Float64Array.of(state.position), state.format)[0] ?? Number.NaN;
     return {
       positions,
       held,
       distinct: each((format) => new Set(core.roundTo(counted, format)).size),
       errors: each((format) => errorsAt(SAMPLES, format)),
       error: errorsAt(Float64Array.of(state.position), state.format)[0] ?? Number.NaN,
-      same: [...positions].filter((_, i) => held[i] === own),
+      own,
+      same: sharers(core, own, state),
     };
   }
 
@@ -144,21 +162,23 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
   }
 
   /** Each position above, joined to the number that the format holds in its place below. */
-  #collisions({ positions, held, same }: Model, state: PrecisionState): TemplateResult {
+  #collisions({ positions, held, own, same }: Model, state: PrecisionState): TemplateResult {
     const width = this.width;
     const first = positions[0] ?? 0;
     const last = positions.at(-1) ?? 0;
+    const step = (last - first) / (2 * REACH);
     const axis: Axis = { domain: [first, last], range: [24, width - 24] };
     const [top, bottom] = [44, 120];
     // A far neighbour lies outside: its line runs to the edge and out of the picture.
     const lines = [...positions].map((position, i) => ({
       position,
       from: place(axis, position),
-      to: place(axis, held[i] ?? Number.NaN),
-      same: same.includes(position),
+      to: place(axis, Math.min(held[i] ?? Number.NaN, 10 * last + 10)),
+      same: held[i] === own,
     }));
     const labelled = (position: number) =>
-      position === state.position || (width > 700 ? position % 4 === 0 : position % 12 === 0);
+      position === state.position || (position - first) % ((width > 700 ? 4 : 12) * step) === 0;
+    // An overflow's line leaves the picture to the right.
     const kept = [...new Set(held)].filter((value) => value >= first && value <= last);
     const spacing = (24 + 7 * fixed(last, 0).length) / ((width - 48) / (last - first || 1));
     let shownAt = Number.NEGATIVE_INFINITY;
@@ -194,26 +214,31 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
     `;
   }
 
-  #collisionWords(state: PrecisionState, same: number[]): string {
-    const others = same.filter((position) => position !== state.position);
-    return others.length === 0
-      ? `Position ${state.position} keeps a number of its own in ${state.format}`
-      : `Position ${state.position} becomes one number with ${others.join(", ")} in ${state.format}`;
+  #collisionWords({ position, format }: PrecisionState, [low, high]: [number, number]): string {
+    return low === high
+      ? `Position ${position} keeps a number of its own in ${format}`
+      : `Positions ${low} to ${high} become one number in ${format}`;
   }
 
   #curves({ errors, error }: Model, state: PrecisionState): TemplateResult {
     const width = this.width;
     const height = 220;
-    const right = 84;
+    const right = width < 560 ? 72 : 120;
     const x: Axis = { domain: [0, 24], range: [52, width - right] };
     const y: Axis = { domain: [Math.log10(LOWEST), Math.log10(4)], range: [height - 36, 8] };
     const level = (value: number) => place(y, Math.log10(Math.max(value, LOWEST)));
     const powers = width < 560 ? [0, 8, 16, 24] : [0, 4, 8, 12, 16, 20, 24];
     const at = place(x, Math.log2(Math.max(1, state.position)));
     // The curves' names stand at their ends, pushed apart where they meet.
-    const ends = FORMATS.map((format) => ({ format, y: level(errors[format].at(-1) ?? LOWEST) })).sort(
-      (a, b) => a.y - b.y,
-    );
+    const ends = FORMATS.map((format) => {
+      const last = errors[format].findLastIndex(Number.isFinite);
+      const reaches = last === SAMPLES.length - 1;
+      return {
+        format,
+        name: reaches ? format : `${format} to ${fixed(SAMPLES[last] ?? 0, 0)}`,
+        y: reaches ? level(errors[format][last] ?? LOWEST) : height - 60,
+      };
+    }).sort((a, b) => a.y - b.y);
     ends.forEach((end, i) => {
       const above = ends[i - 1];
       if (above && end.y < above.y + 15) end.y = above.y + 15;
@@ -225,7 +250,7 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
             (power) => svg`
               <line class="grid" x1=${x.range[0]} x2=${x.range[1]} y1=${place(y, power)} y2=${place(y, power)}></line>
               <text x=${x.range[0] - 8} y=${place(y, power)} text-anchor="end" dominant-baseline="central">
-                ${power === 0 ? "1" : significant(10 ** power, 1).replace("1 × ", "")}</text>`,
+                ${powerOfTen(power)}</text>`,
           )}
           ${powers.map(
             (power) => svg`
@@ -246,27 +271,29 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
           (
             end,
           ) => svg`<text class=${end.format === state.format ? "chosen" : ""} x=${x.range[1] + 8} y=${end.y}
-            dominant-baseline="central">${end.format}</text>`,
+            dominant-baseline="central">${width < 560 ? end.format : end.name}</text>`,
         )}
-        <circle class="pos" cx=${at} cy=${level(error)} r="5"></circle>
+        ${Number.isFinite(error) ? svg`<circle class="pos" cx=${at} cy=${level(error)} r="5"></circle>` : nothing}
       </svg>
     `;
   }
 
-  protected takeaway({ same, distinct, error, positions, held }: Model, state: PrecisionState): string {
+  protected takeaway({ same, own, distinct, error }: Model, state: PrecisionState): string {
     const { format, position } = state;
-    const own = held[position - (positions[0] ?? 0)] ?? Number.NaN;
-    const others = same.filter((other) => other !== position);
+    const [low, high] = same.map((end) => fixed(end, 0)) as [string, string];
+    const count = same[1] - same[0] + 1;
     const shared =
-      others.length === 0
-        ? `Position ${fixed(position, 0)} keeps a number of its own in ${format}`
-        : others.length === 1
-          ? `In ${format} positions ${fixed(same[0] ?? 0, 0)} and ${fixed(same[1] ?? 0, 0)} both become ${fixed(own, 0)}`
-          : `In ${format} position ${fixed(position, 0)} becomes ${fixed(own, 0)}, as ${others.length} of its neighbours do`;
+      count === 1 && Number.isFinite(own)
+        ? `Position ${low} keeps a number of its own in ${format}`
+        : !Number.isFinite(own)
+          ? `In ${format} position ${fixed(position, 0)} is beyond the largest number`
+          : `In ${format} the ${fixed(count, 0)} positions from ${low} to ${high} all become ${fixed(own, 0)}`;
+    const off = Number.isNaN(error)
+      ? `At ${fixed(position, 0)} the format overflows: there is no rotation.`
+      : `The rotation at ${fixed(position, 0)} is off by up to ${significant(error, 2)}.`;
     return (
-      `${shared}; the first that is not held exactly is ${fixed(FIRST_INEXACT[format], 0)}, and the first ` +
-      `${fixed(COUNTED, 0)} positions make ${fixed(distinct[format], 0)} numbers. ` +
-      `The rotation at ${fixed(position, 0)} is off by up to ${significant(error, 2)}.`
+      `${shared}; the first that is not held exactly is ${fixed(2 ** BITS[format] + 1, 0)}, and the first ` +
+      `${fixed(COUNTED, 0)} positions make ${fixed(distinct[format], 0)} numbers. ${off}`
     );
   }
 
@@ -292,7 +319,6 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
   }
 
   protected override numpy(state: PrecisionState): string {
-    const bits = { bfloat16: 8, float16: 11, float32: 24 };
     const all = state.rounded === "everything";
     const rounds = (stage: boolean, value: string) => (stage ? `round_to(${value}, bits)` : value);
     return `import matplotlib.pyplot as plt
@@ -306,7 +332,7 @@ def round_to(x, bits):
 position = np.round(2 ** (np.arange(97) / 4))[:, None]
 inv_freq = ${state["rope-theta"]} ** (-np.arange(0, ${state["rotary-dim"]}, 2) / ${state["rotary-dim"]})
 exact = position * inv_freq
-for name, bits in ${JSON.stringify(bits)}.items():
+for name, bits in ${JSON.stringify(BITS)}.items():
     angle = ${rounds(all, `${rounds(all || state.rounded === "position", "position")} * ${rounds(all, "inv_freq")}`)}
     error = np.maximum(
         abs(${rounds(all || state.rounded === "table", "np.cos(angle)")} - np.cos(exact)),
