@@ -173,12 +173,11 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
     const lines = [...positions].map((position, i) => ({
       position,
       from: place(axis, position),
-      to: place(axis, Math.min(held[i] ?? Number.NaN, 10 * last + 10)),
+      to: place(axis, held[i] ?? Number.NaN),
       same: held[i] === own,
     }));
     const labelled = (position: number) =>
       position === state.position || (position - first) % ((width > 700 ? 4 : 12) * step) === 0;
-    // An overflow's line leaves the picture to the right.
     const kept = [...new Set(held)].filter((value) => value >= first && value <= last);
     const spacing = (24 + 7 * fixed(last, 0).length) / ((width - 48) / (last - first || 1));
     let shownAt = Number.NEGATIVE_INFINITY;
@@ -193,7 +192,7 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
         <text x="24" y="158">held in ${state.format}</text>
         ${lines.map(
           (line) => svg`
-            <line class=${line.same ? "joined pos" : "joined"} x1=${line.from} y1=${top} x2=${line.to} y2=${bottom}></line>
+            ${Number.isFinite(line.to) ? svg`<line class=${line.same ? "joined pos" : "joined"} x1=${line.from} y1=${top} x2=${line.to} y2=${bottom}></line>` : nothing}
             <circle class=${line.same ? "pos" : ""} cx=${line.from} cy=${top} r=${line.same ? 5 : 3.5}></circle>
             ${
               labelled(line.position) &&
@@ -223,7 +222,7 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
   #curves({ errors, error }: Model, state: PrecisionState): TemplateResult {
     const width = this.width;
     const height = 220;
-    const right = width < 560 ? 72 : 120;
+    const right = 84;
     const x: Axis = { domain: [0, 24], range: [52, width - right] };
     const y: Axis = { domain: [Math.log10(LOWEST), Math.log10(4)], range: [height - 36, 8] };
     const level = (value: number) => place(y, Math.log10(Math.max(value, LOWEST)));
@@ -233,15 +232,19 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
     const ends = FORMATS.map((format) => {
       const last = errors[format].findLastIndex(Number.isFinite);
       const reaches = last === SAMPLES.length - 1;
-      return {
-        format,
-        name: reaches ? format : `${format} to ${fixed(SAMPLES[last] ?? 0, 0)}`,
-        y: reaches ? level(errors[format][last] ?? LOWEST) : height - 60,
-      };
+      // A curve that ends in an overflow has its name under its end.
+      return reaches
+        ? { format, x: x.range[1] + 8, y: level(errors[format][last] ?? LOWEST), anchor: "start" }
+        : {
+            format,
+            x: place(x, Math.log2(SAMPLES[last] ?? 1)) - 4,
+            y: level(errors[format][last] ?? LOWEST) + 20,
+            anchor: "end",
+          };
     }).sort((a, b) => a.y - b.y);
     ends.forEach((end, i) => {
       const above = ends[i - 1];
-      if (above && end.y < above.y + 15) end.y = above.y + 15;
+      if (above?.x === end.x && end.y < above.y + 15) end.y = above.y + 15;
     });
     return html`
       <svg class="curves" width=${width} height=${height} aria-hidden="true">
@@ -268,10 +271,8 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
           ></path>`,
         )}
         ${ends.map(
-          (
-            end,
-          ) => svg`<text class=${end.format === state.format ? "chosen" : ""} x=${x.range[1] + 8} y=${end.y}
-            dominant-baseline="central">${width < 560 ? end.format : end.name}</text>`,
+          (end) =>
+            svg`<text class=${end.format === state.format ? "chosen" : ""} x=${end.x} y=${end.y} text-anchor=${end.anchor} dominant-baseline="central">${end.format}</text>`,
         )}
         ${Number.isFinite(error) ? svg`<circle class="pos" cx=${at} cy=${level(error)} r="5"></circle>` : nothing}
       </svg>
