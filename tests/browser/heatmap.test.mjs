@@ -142,7 +142,7 @@ export default [
       );
       await page.press("ArrowRight");
       await page.waitFor(() => new URLSearchParams(location.search).get("heatmap.row") === "6");
-      await page.click(`${HEATMAP} >> footer button:last-of-type`);
+      await page.click(`${HEATMAP} >> footer > button.reset`);
       await page.waitFor(() => location.search === "");
     },
   },
@@ -178,7 +178,7 @@ export default [
         /^seq-len × d-model must be at most 4 194 304 cells, got 268 435 456$/,
       );
       assert.deepEqual(await drawn(page), good);
-      await page.click(`${HEATMAP} >> footer button:last-of-type`);
+      await page.click(`${HEATMAP} >> footer > button.reset`);
       await settle(page);
       assert.equal(await text(page, ".problem"), "");
     },
