@@ -9,7 +9,7 @@ import { devicePixels, paint } from "../draw/pixels.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
-import { fixed, significant } from "./format.ts";
+import { fixed, powerOfTen, significant } from "./format.ts";
 import { FieldError, type State } from "./state.ts";
 
 const fields = {
@@ -168,7 +168,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
   // ------------------------------------------------------------------------------------------------ picture
 
   get #wide(): boolean {
-    return this.width >= 720;
+    return this.width >= 640;
   }
   get #panel(): number {
     return this.#wide ? (this.width - 48) / 2 : this.width;
@@ -332,7 +332,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
             (power) => svg`
               <line class="rule" x1=${LEFT + 4} x2=${right} y1=${place(y, power)} y2=${place(y, power)}></line>
               <text x=${LEFT - 4} y=${place(y, power)} text-anchor="end" dominant-baseline="central">
-                ${significant(10 ** power, 1).replace("1 × ", "")}</text>`,
+                ${powerOfTen(power)}</text>`,
           )}
           <line class="rule" x1=${LEFT + 4} x2=${right} y1=${bottom - 6} y2=${bottom - 6}></line>
           <text x=${LEFT - 4} y=${bottom - 6} text-anchor="end" dominant-baseline="central">0</text>
@@ -797,7 +797,7 @@ plt.show()
           min-height: 5.8em;
         }
       }
-      @container (min-width: 720px) {
+      @container (min-width: 700px) {
         .readout {
           min-height: 1.5em;
         }

@@ -6,4 +6,9 @@ export const figures: Record<string, string> = {
     "An interactive heatmap of the table: positions to the right, dimensions downwards, values from −1 to 1.",
   "pe-rope": "An interactive figure: rotate a query and a key by their positions and read the score.",
   "pe-rope-scores": "An interactive figure: attention scores before and after the rotation.",
+  "pe-clocks": "An interactive figure: clock hands and a binary counter at a position of your choice.",
+  "pe-shift":
+    "An interactive figure: shift all positions by one matrix, and read the dot product at each offset.",
+  "pe-cross-terms":
+    "An interactive figure: the four terms of a logit as heatmaps, and what is left of the diagonals.",
 };
