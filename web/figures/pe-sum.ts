@@ -10,6 +10,7 @@ import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { FieldError, type State } from "./state.ts";
 import { cellAt, largest, paintMatrix, paintScale, scaleBar, scaleStyles, share, step } from "./sum-map.ts";
+import { randomNormalPython } from "./sum-numpy.ts";
 import { sumPlane } from "./sum-plane.ts";
 
 const STRIPS = ["token", "scaled", "position", "sum"] as const;
@@ -376,20 +377,7 @@ d_model, position = ${d}, ${position}
 sigma = ${sigma}
 
 
-def random_normal(count, seed, sigma):
-    """SplitMix64 and Box-Muller, as the figure draws them."""
-    state, mask = seed, 2**64 - 1
-
-    def uniform():
-        nonlocal state
-        state = (state + 0x9E3779B97F4A7C15) & mask
-        z = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
-        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
-        return (((z ^ z >> 31) >> 11) + 1) * 2.0**-53
-
-    return np.array([sigma * np.sqrt(-2 * np.log(uniform())) * np.cos(2 * np.pi * uniform())
-                     for _ in range(count)])
-
+${randomNormalPython}
 
 token = random_normal(d_model, ${seed}, sigma)
 scaled = ${scale ? "np.sqrt(d_model) * token" : "token"}
