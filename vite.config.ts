@@ -27,6 +27,8 @@ const site: UserConfig = {
     lesson({
       root,
       sections: at("web/lesson"),
+      quiz: at("web/quiz/questions.md"),
+      pages: { "teachers.html": at("web/lesson/teachers.md") },
       out: at("build/lesson"),
       core: () => builtCore(at("build/lib/posenc.js")),
     }),
@@ -40,7 +42,10 @@ const site: UserConfig = {
     // A data: URL would need its own exception in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { external: [/^node:/] },
+    rolldownOptions: {
+      input: { index: at("web/index.html"), teachers: at("web/teachers.html") },
+      external: [/^node:/],
+    },
   },
 };
 

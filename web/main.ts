@@ -6,6 +6,8 @@ import { openForPrint } from "./page/print.ts";
 import { scrollers } from "./page/scrollers.ts";
 import { sectionList } from "./page/sections.ts";
 import { themeControl } from "./page/theme.ts";
+import "./quiz/pe-question.ts";
+import "./quiz/pe-quiz.ts";
 
 figures();
 const nav = document.querySelector<HTMLElement>("nav.sections");

@@ -18,7 +18,7 @@ const all = (pattern, group = 1) => [...html.matchAll(pattern)].map((match) => m
 
 test("the introduction and all twenty sections stand in order, each with its number and title", () => {
   const sources = readdirSync(join(root, "web/lesson"))
-    .filter((name) => name.endsWith(".md"))
+    .filter((name) => /^\d\d-.*\.md$/.test(name))
     .sort()
     .map((name) => readFileSync(join(root, "web/lesson", name), "utf8"));
   const field = (name) => sources.map((text) => text.match(new RegExp(`^${name}: *(.*)$`, "m"))[1]);

@@ -1,9 +1,9 @@
-// Vite plugin: puts the rendered lesson into index.html. What the browser needs beside the HTML (the rules for
+// Vite plugin: puts the rendered lesson into index.html and the pages beside it into theirs. What the browser needs beside the HTML (the rules for
 // lifted style attributes, and the subset fonts) is written to build/lesson/, which main.css imports.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import type { Posenc } from "../posenc.ts";
@@ -11,7 +11,7 @@ import { fonts } from "./fonts.ts";
 import { numbers } from "./numbers.ts";
 import type { Lesson } from "./render.ts";
 import { renderLesson } from "./render.ts";
-import { parseSection } from "./section.ts";
+import { fileName, parsePage, parseSection } from "./section.ts";
 import { tables } from "./tables.ts";
 import { waves } from "./waves.svg.ts";
 
@@ -20,6 +20,10 @@ export interface LessonOptions {
   root: string;
   /** Folder of the section files. */
   sections: string;
+  /** The questions of the quiz. */
+  quiz: string;
+  /** Pages beside the lesson: the name of the HTML file, and the Markdown that it holds. */
+  pages: Record<string, string>;
   /** Where the files for the stylesheet go. */
   out: string;
   /** The built core. */
@@ -30,20 +34,23 @@ export function lesson(options: LessonOptions): Plugin {
   let rendered: Promise<Lesson> | undefined;
   const render = async (): Promise<Lesson> => {
     const posenc = await options.core();
-    const names = (await readdir(options.sections)).filter((name) => name.endsWith(".md")).sort();
-    const sections = await Promise.all(
-      names.map(async (name) => {
-        const path = join(options.sections, name);
-        return parseSection(relative(options.root, path), await readFile(path, "utf8"));
-      }),
+    const names = (await readdir(options.sections)).filter((name) => fileName.test(name)).sort();
+    const read = async <T>(parse: (file: string, source: string) => T, path: string): Promise<T> =>
+      parse(relative(options.root, path), await readFile(path, "utf8"));
+    const sections = await Promise.all(names.map((name) => read(parseSection, join(options.sections, name))));
+    const pages = await Promise.all(
+      Object.entries(options.pages).map(async ([file, path]) => [file, await read(parsePage, path)] as const),
     );
     const lesson = await renderLesson(sections, {
       opening: waves(posenc),
       numbers: numbers(posenc),
       tables: tables(posenc),
+      quiz: await read(parsePage, options.quiz),
+      pages: Object.fromEntries(pages),
     });
     await mkdir(options.out, { recursive: true });
-    const files = new Map<string, string | Buffer>(await fonts(lesson.article));
+    const written = [lesson, ...Object.values(lesson.pages)].map(({ article }) => article).join("\n");
+    const files = new Map<string, string | Buffer>(await fonts(written));
     files.set("lesson.css", `${lesson.css}\n`);
     await Promise.all([...files].map(([name, bytes]) => writeFile(join(options.out, name), bytes)));
     return lesson;
@@ -60,7 +67,7 @@ export function lesson(options: LessonOptions): Plugin {
       });
     },
     configureServer(server) {
-      server.watcher.add(options.sections);
+      server.watcher.add([options.sections, options.quiz, ...Object.values(options.pages)]);
       server.watcher.on("all", (_event, path) => {
         if (!path.endsWith(".md")) return;
         rendered = undefined;
@@ -72,7 +79,8 @@ export function lesson(options: LessonOptions): Plugin {
       async handler(html, context) {
         if (!html.includes("<!-- lesson -->")) return html;
         if (context.server) rendered ??= render();
-        const { article, sectionList } = await (rendered ?? render());
+        const lesson = await (rendered ?? render());
+        const { article, sectionList } = lesson.pages[basename(context.filename)] ?? lesson;
         return html
           .replace("<!-- lesson -->", () => article)
           .replace("<!-- section list -->", () => sectionList);
