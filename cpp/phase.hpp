@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
 #include "simd.hpp"
 
@@ -37,12 +38,16 @@ inline uint64_t turns_per_position(double inv_freq) {
   return bits == 0 ? limbs[limb] : limbs[limb] >> bits | upper << (64 - bits);
 }
 
-// position * turns modulo one turn. |position| <= 2^53; its fraction keeps 2^-53 turns.
-inline uint64_t phase_of(double position, uint64_t turns) {
+// position * inv_freq / (2 pi) modulo one turn, with turns = turns_per_position(inv_freq). |position| <= 2^53;
+// its fraction, which also counts the whole turns that `turns` leaves out, keeps 2^-53 of its share.
+inline uint64_t phase_of(double position, uint64_t turns, double inv_freq) {
   const double whole = std::floor(position);
   const double fraction = position - whole;
   uint64_t phase = static_cast<uint64_t>(static_cast<int64_t>(whole)) * turns;
-  if (fraction != 0) phase += static_cast<uint64_t>(fraction * static_cast<double>(turns));
+  if (fraction != 0) {
+    const double share = fraction * (inv_freq * (0.5 * std::numbers::inv_pi));
+    phase += static_cast<uint64_t>((share - std::floor(share)) * 0x1p64);
+  }
   return phase;
 }
 

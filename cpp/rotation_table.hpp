@@ -33,15 +33,14 @@ void rotation_table(Emit emit, std::span<double> scratch, int seq_len, double fi
   const int pairs = static_cast<int>(inv_freq.size()), n = (pairs + 1) & ~1;
   double* turns = scratch.data();  // bits of uint64_t
   double *anchor_sin = turns + n, *anchor_cos = anchor_sin + n, *rotations = anchor_cos + n;
-  for (int i = 0; i < n; ++i) {
-    const uint64_t t = turns_per_position(i < pairs ? inv_freq[static_cast<size_t>(i)] : 0);
-    store(turns + i, t);
-  }
+  const auto frequency = [&](int i) { return i < pairs ? inv_freq[static_cast<size_t>(i)] : 0; };
+  for (int i = 0; i < n; ++i) store(turns + i, turns_per_position(frequency(i)));
   const auto exact_row = [&](double* sin, double* cos, double position, double factor) {
     for (int i = 0; i < n; i += 2) {
       const auto t = load<u64x2>(turns + i);
       f64x2 s, c;
-      sin_cos(u64x2{phase_of(position, t[0]), phase_of(position, t[1])}, &s, &c);
+      sin_cos(u64x2{phase_of(position, t[0], frequency(i)), phase_of(position, t[1], frequency(i + 1))}, &s,
+              &c);
       store(sin + i, s * factor);
       store(cos + i, c * factor);
     }

@@ -40,13 +40,13 @@ TEST_CASE("a position's phase is its share of a turn: whole positions wrap, frac
   CHECK(turns == 0x28BE60DB9391054A);  // 1/(2 pi), cut
   CHECK(turns_per_position(0) == 0);
   CHECK(turns_per_position(0.5) == turns / 2);
-  CHECK(phase_of(3, turns) == 3 * turns);
-  CHECK(phase_of(-3, turns) == 0 - 3 * turns);
-  CHECK(phase_of(1e6, turns) == 1000000 * turns);
-  check_near("half", static_cast<double>(phase_of(2.5, turns) - 2 * turns), 0.5 * static_cast<double>(turns),
-             2048);
-  check_near("back", static_cast<double>(turns - phase_of(0.25, turns)),
-             static_cast<double>(0 - phase_of(-0.75, turns)), 2048);
+  CHECK(phase_of(3, turns, 1.0) == 3 * turns);
+  CHECK(phase_of(-3, turns, 1.0) == 0 - 3 * turns);
+  CHECK(phase_of(1e6, turns, 1.0) == 1000000 * turns);
+  check_near("half", static_cast<double>(phase_of(2.5, turns, 1.0) - 2 * turns),
+             0.5 * static_cast<double>(turns), 2048);
+  check_near("back", static_cast<double>(turns - phase_of(0.25, turns, 1.0)),
+             static_cast<double>(0 - phase_of(-0.75, turns, 1.0)), 2048);
   // pi * 2^-k is 2^-(k+1) turns; the double pi is short of it by 1.2e-16.
   for (int k = 0; k < 60; k += 7) {
     const double expected = std::ldexp(0x1p63, -k);
@@ -54,4 +54,10 @@ TEST_CASE("a position's phase is its share of a turn: whole positions wrap, frac
                static_cast<double>(turns_per_position(std::ldexp(std::numbers::pi, -k))), expected,
                1 + expected * 0x1p-53);
   }
+}
+
+TEST_CASE("a fraction of a position counts the whole turns of a fast pair too") {
+  const double inv_freq = 3 * std::numbers::pi;  // one and a half turns a position
+  const uint64_t phase = phase_of(0.5, turns_per_position(inv_freq), inv_freq);
+  check_near("three quarters", static_cast<double>(phase), 0.75 * 0x1p64, 0x1p64 * 0x1p-52);
 }

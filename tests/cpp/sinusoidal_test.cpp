@@ -368,9 +368,9 @@ TEST_CASE("the float table is within 2^-23 at positions up to 2^24") {
   }
 }
 
-TEST_CASE("at whole positions the float table is within kTableError also where inv_freq exceeds 1") {
+TEST_CASE("the float table is within kTableError also where inv_freq exceeds 1") {
   for (const double base : {0.9, 0.01, 1e-4}) {
-    for (const double first : {0.0, -12.0, 999000.0}) {
+    for (const double first : {0.0, -12.0, 0.3, 999000.0}) {
       const SinusoidalConfig config{.seq_len = 20, .d_model = 15, .base = base, .first_position = first};
       check_near("base " + std::to_string(base), table_of(config), exact_rows(positions_of(config), config),
                  kTableError);
