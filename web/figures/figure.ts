@@ -147,8 +147,9 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   }
 
   #named = new Map<string, ReturnType<typeof setTimeout>>();
-  /** Runs once, `wait` milliseconds after the last call of that name. */
+  /** Runs once, `wait` milliseconds after the last call of that name, unless the figure has left its page. */
   #after(name: string, wait: number, run: () => void): void {
+    if (!this.isConnected) return;
     const pending = this.#named.get(name);
     if (pending !== undefined) {
       clearTimeout(pending);
