@@ -422,6 +422,8 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         position: relative;
       }
       .menu summary {
+        display: flex;
+        align-items: center;
         min-height: 2rem;
         padding: 0.2rem 0.7rem;
         border: 1px solid var(--pe-rule);
