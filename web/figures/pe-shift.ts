@@ -171,7 +171,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
     return this.width >= 640;
   }
   get #panel(): number {
-    return this.#wide ? (this.width - 48) / 2 : this.width;
+    return this.#wide ? Math.floor((this.width - 49) / 2) : this.width;
   }
   /** Side of the corner of M_k. */
   get #corner(): number {
