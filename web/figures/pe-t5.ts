@@ -1,0 +1,700 @@
+// T5's relative position bias: which distances share a bucket, and the bias that a table makes of the buckets.
+// Based on: Raffel et al. 2020, T5, section 2.1; transformers, _relative_position_bucket.
+
+import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
+import { type Axis, bottomAxis, leftAxis, ticks, valueAt } from "../draw/axis.ts";
+import type { NamedArray } from "../draw/npy.ts";
+import { devicePixels, paint } from "../draw/pixels.ts";
+import type { Posenc, T5Config } from "../posenc.ts";
+import { choice, controlStyles, slider } from "./controls.ts";
+import { type DataTable, define, PeFigure } from "./figure.ts";
+import { fixed } from "./format.ts";
+import type { State } from "./state.ts";
+import { bucketColors, FAN_HEIGHT, fan, lineAxis, type Run, runsOf } from "./t5-fan.ts";
+
+const MOST_DISTANCE = 4096;
+const LEFT = 46;
+
+const fields = {
+  bidirectional: { kind: "flag", fallback: true },
+  "num-buckets": { kind: "integer", fallback: 32, min: 2, max: 128 },
+  "max-distance": { kind: "integer", fallback: 128, min: 2, max: MOST_DISTANCE },
+  "num-heads": { kind: "integer", fallback: 12, min: 1, max: 128 },
+  head: { kind: "integer", fallback: 1, min: 1, max: 128 },
+  seed: { kind: "integer", fallback: 0, min: 0, max: 2 ** 31 - 1 },
+  "seq-len": { kind: "integer", fallback: 32, min: 1, max: 64 },
+  query: { kind: "integer", fallback: 20, min: 0, max: 63 },
+  "relative-position": { kind: "integer", fallback: -12, min: -8192, max: 8192 },
+} as const;
+type T5State = State<typeof fields>;
+
+interface Model {
+  runs: Run[];
+  /** The run that holds the relative position that is read. */
+  active: number;
+  relativePosition: number;
+  head: number;
+  /** (numBuckets, numHeads), seeded. */
+  table: Float64Array;
+  /** This head's column of it, and its largest magnitude rounded up. */
+  column: Float64Array;
+  limit: number;
+  seqLen: number;
+  query: number;
+  /** null: the key that is read stands outside the map. */
+  key: number | null;
+  buckets: Int32Array;
+  bias: Float64Array;
+  config: Required<T5Config>;
+  core: Posenc;
+}
+
+const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
+const signed = (value: number): string => (value > 0 ? `+${value}` : fixed(value, 0));
+
+/** The stretch of a run in words; `with` those that are not the one read. */
+function stretch(runs: readonly Run[], i: number): string {
+  const { from, to } = runs[i] ?? { from: 0, to: 0 };
+  if (runs.length === 1) return "all of them";
+  if (i === 0) return `${signed(to)} and all before`;
+  if (i === runs.length - 1)
+    return from === to && to === 0 ? "0 and all after" : `${signed(from)} and all after`;
+  return from === to ? `${signed(from)} alone` : `${signed(from)} to ${signed(to)}`;
+}
+
+/**
+ * `<pe-t5>`: the buckets of relative positions, and the bias map of a random table.
+ *
+ * @attr bidirectional - true (default): an encoder, which tells keys before from keys after; false: a decoder.
+ * @attr num-buckets - Rows of the table, 2..128; even and at least 4 for an encoder. Default 32.
+ * @attr max-distance - From here on all distances share a bucket at the latest. Default 128.
+ * @attr num-heads - Columns of the table. Default 12.
+ * @attr head - The head that is shown, from 1. Default 1.
+ * @attr seed - Chooses the table. Default 0.
+ * @attr seq-len - Positions of the maps, 1..64. Default 32.
+ * @attr query - The query that is read in the maps, from 0. Default 20.
+ * @attr relative-position - The one that is read: key minus query. Default −12.
+ * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
+ * @fires pe-ready - The first picture is drawn.
+ * @fires pe-change - The reader changed the state; `detail` is the state.
+ * @fires pe-error - `detail` is the sentence shown.
+ * @csspart figure - The whole figure.
+ * @csspart title - Its title.
+ * @csspart takeaway - The sentence that follows the state.
+ * @cssprop --pe-pos - Colour of relative positions.
+ * @cssprop --pe-q - Colour of queries.
+ * @cssprop --pe-k - Colour of keys.
+ * @cssprop --pe-t5 - Colour of the bucket that is read.
+ */
+export class PeT5 extends PeFigure<typeof fields, Model> {
+  static override fields = fields;
+  protected override readonly heading = "Which distances share a bias";
+
+  #painted: unknown[] = [];
+
+  protected override compute(core: Posenc, state: T5State): Model {
+    const { "num-heads": numHeads, "seq-len": seqLen, "num-buckets": numBuckets } = state;
+    const config = { numBuckets, maxDistance: state["max-distance"], bidirectional: state.bidirectional };
+    // The line ends a little beyond the last edge; a decoder has nothing to show of keys after the query.
+    const far = Math.ceil(config.maxDistance * 1.1) + 1;
+    const near = config.bidirectional ? far : Math.ceil(far / 12);
+    const every = core.t5Buckets(
+      Int32Array.from({ length: far + near + 1 }, (_, i) => i - far),
+      config,
+    );
+    const runs = runsOf(every, -far);
+    const relativePosition = clamp(state["relative-position"], -far, near);
+    const table = core.randomNormal(numBuckets * numHeads, state.seed);
+    const head = Math.min(state.head, numHeads) - 1;
+    const column = Float64Array.from({ length: numBuckets }, (_, b) => table[b * numHeads + head] ?? 0);
+    const square = Int32Array.from(
+      { length: seqLen * seqLen },
+      (_, i) => (i % seqLen) - Math.floor(i / seqLen),
+    );
+    const query = Math.min(state.query, seqLen - 1);
+    const key = query + relativePosition;
+    return {
+      runs,
+      active: runs.findIndex(({ from, to }) => from <= relativePosition && relativePosition <= to),
+      relativePosition,
+      head,
+      table,
+      column,
+      limit: Math.ceil(2 * table.reduce((most, value) => Math.max(most, Math.abs(value)), 0)) / 2,
+      seqLen,
+      query,
+      key: key >= 0 && key < seqLen ? key : null,
+      buckets: core.t5Buckets(square, config),
+      bias: core.t5Bias(column, 1, seqLen, seqLen, config),
+      config,
+      core,
+    };
+  }
+
+  protected override takeaway(model: Model, { "num-heads": numHeads }: T5State): string {
+    const { runs, active, relativePosition, config } = model;
+    const { bucket } = runs[active] ?? { bucket: 0 };
+    // Of a decoder's bucket 0 the mask leaves distance 0.
+    const own = runs.filter(({ from, to }, i) =>
+      i === runs.length - 1 ? !config.bidirectional && from === 0 : i > 0 && from === to,
+    ).length;
+    const horizon = -(runs[0]?.to ?? 0);
+    return (
+      `Relative position ${signed(relativePosition)} falls into bucket ${bucket}, which holds ${stretch(runs, active)}. ` +
+      `${config.bidirectional ? "This encoder" : "This decoder"} uses ${runs.length} of its ${config.numBuckets} buckets; ` +
+      `${own} of them ${own === 1 ? "holds" : "hold"} one distance, and from ${fixed(horizon, 0)} on all keys before the query look equally far. ` +
+      `The whole stack learns ${fixed(config.numBuckets * numHeads, 0)} numbers.`
+    );
+  }
+
+  protected override dataTable({ runs, column, head }: Model): DataTable {
+    return {
+      caption: `Buckets in order of relative position, and the bias of head ${head + 1}`,
+      head: ["bucket", "relative positions", "width", `bias of head ${head + 1}`],
+      rows: runs.map(({ bucket, from, to }, i) => [
+        bucket,
+        stretch(runs, i).replace(" alone", ""),
+        i === 0 || i === runs.length - 1 ? "∞" : to - from + 1,
+        fixed(column[bucket] ?? 0, 4),
+      ]),
+    };
+  }
+
+  protected override array({ bias, seqLen }: Model): NamedArray {
+    return { name: "t5_bias", shape: [seqLen, seqLen], values: bias };
+  }
+
+  protected override numpy(state: T5State): string {
+    const {
+      "num-buckets": numBuckets,
+      "max-distance": maxDistance,
+      bidirectional,
+      "seq-len": seqLen,
+    } = state;
+    const column = this.model?.column ?? [];
+    const head = (this.model?.head ?? 0) + 1;
+    return `import matplotlib.pyplot as plt
+import numpy as np
+
+num_buckets, max_distance, seq_len = ${numBuckets}, ${maxDistance}, ${seqLen}
+# the column of head ${head} of a random table (num_buckets, num_heads)
+bias_of_bucket = np.array([${Array.from(column, (value) => Number(value.toFixed(6))).join(", ")}])
+
+def bucket(relative_position):
+    buckets = num_buckets${bidirectional ? " // 2" : ""}
+    near = buckets // 2
+    ${
+      bidirectional
+        ? "side = np.where(relative_position > 0, buckets, 0)\n    distance = np.abs(relative_position)"
+        : "side = 0\n    distance = np.maximum(-relative_position, 0)"
+    }
+    # the logarithm in float32, as the reference takes it; never of 0
+    ratio = np.log(np.maximum(distance, 1).astype(np.float32) / np.float32(near)) / np.log(max_distance / near)
+    far = np.minimum(near + (ratio * (buckets - near)).astype(int), buckets - 1)
+    return side + np.where(distance < near, distance, far)
+
+relative_position = np.arange(seq_len)[None, :] - np.arange(seq_len)[:, None]  # key minus query
+buckets = bucket(relative_position)
+bias = bias_of_bucket[buckets]
+limit = ${this.model?.limit ?? 1}
+
+figure, (top, left, right) = plt.subplots(3, figsize=(7, 12))
+line = np.arange(${this.model?.runs[0]?.from ?? 0}, ${(this.model?.runs.at(-1)?.to ?? 0) + 1})
+top.step(line, bucket(line), where="mid")
+top.set(xlabel="relative position, key minus query", ylabel="bucket")
+left.imshow(buckets, cmap="tab20c")
+left.set(title="bucket", xlabel="key", ylabel="query")
+figure.colorbar(right.imshow(bias, cmap="RdBu", vmin=-limit, vmax=limit))
+right.set(title="bias of head ${head}", xlabel="key", ylabel="query")
+plt.tight_layout()
+plt.show()
+`;
+  }
+
+  // ------------------------------------------------------------------------------------------------- picture
+
+  get #wide(): boolean {
+    return this.width >= 700;
+  }
+  get #side(): number {
+    const room = this.#wide ? Math.min(this.width * 0.62, 620) : this.width;
+    return Math.floor(Math.min(280, (room - LEFT - 12) / 2));
+  }
+
+  protected override picture(model: Model, state: T5State): TemplateResult {
+    return html`
+      <div class="stage ${this.#wide ? "wide" : ""}" data-picture>
+        <div class="line">${this.#line(model)}</div>
+        <div class="maps">${this.#maps(model)}</div>
+        <div class="beside">${this.#readout(model)}</div>
+      </div>
+      <p class="note">
+        The logit is q·k + bias: no 1/√d. One table serves all layers of a stack, the first layer owns it.
+        Cross-attention has none. This table is random, not trained.
+      </p>
+      ${this.#controls(model, state)}
+    `;
+  }
+
+  #line(model: Model): TemplateResult {
+    const { runs, active, relativePosition, column, limit, head, config } = model;
+    const width = Math.max(200, this.width);
+    const axis = lineAxis(runs, width);
+    const read = (event: PointerEvent) => {
+      if (event.type === "pointermove" && event.buttons !== 1) return;
+      const box = (event.currentTarget as SVGElement).getBoundingClientRect();
+      const x = (event.clientX - box.left) * (width / box.width); // hosts scale the page
+      const y = (event.clientY - box.top) * (width / box.width);
+      const last = runs[runs.length - 1]?.to ?? 0;
+      // Above the fan's middle the line is read, below it the buckets.
+      const slot = runs[clamp(Math.floor((x / width) * runs.length), 0, runs.length - 1)];
+      const inBucket = slot && (Math.abs(slot.from) < Math.abs(slot.to) ? slot.from : slot.to);
+      const value =
+        y < FAN_HEIGHT * 0.36 ? clamp(Math.round(valueAt(axis, x)), runs[0]?.from ?? 0, last) : inBucket;
+      if (value !== undefined) this.set({ "relative-position": value });
+    };
+    return html`
+      <svg
+        class="fan-drawing"
+        width=${width}
+        height=${FAN_HEIGHT}
+        role="img"
+        aria-label="Relative positions and their ${runs.length} buckets. ${signed(relativePosition)} is in bucket ${runs[active]?.bucket}: ${stretch(runs, active)}"
+        @pointerdown=${read}
+        @pointermove=${read}
+      >
+        <rect class="field" x="0" y="0" width=${width} height=${FAN_HEIGHT}></rect>
+        ${fan({
+          runs,
+          colors: bucketColors(config.numBuckets, config.bidirectional),
+          bias: (bucket) => column[bucket] ?? 0,
+          limit,
+          head: head + 1,
+          active,
+          relativePosition,
+          width,
+        })}
+      </svg>
+    `;
+  }
+
+  #maps(model: Model): TemplateResult {
+    const { seqLen, query, key, buckets, bias, head } = model;
+    const side = this.#side;
+    const x: Axis = { domain: [0, seqLen], range: [0, side] };
+    const marks = ticks({ ...x, domain: [0, Math.max(1, seqLen - 1)] }, 36).filter(
+      (value) => Number.isInteger(value) && value < seqLen,
+    );
+    const unit = side / seqLen;
+    const at = query * seqLen + (key ?? 0);
+    const map = (name: "buckets" | "bias", title: string, words: string) => html`
+      <div class="map" .style=${`width:${side}px`}>
+        <p class="name">${title}</p>
+        <div
+          class="grid"
+          role="grid"
+          tabindex="0"
+          aria-label="${name === "bias" ? `Bias of head ${head + 1}` : "Buckets"}, ${seqLen} queries by ${seqLen} keys"
+          aria-rowcount=${seqLen}
+          aria-colcount=${seqLen}
+          aria-activedescendant="${name}-cell"
+          .style=${`height:${side}px`}
+          @pointermove=${this.#point}
+          @pointerdown=${this.#point}
+          @keydown=${this.#walk}
+        >
+          <canvas data-map=${name} aria-hidden="true"></canvas>
+          <div role="row" aria-rowindex=${query + 1}>
+            <div
+              role="gridcell"
+              id="${name}-cell"
+              aria-colindex=${(key ?? 0) + 1}
+              aria-selected=${key === null ? "false" : "true"}
+              aria-label=${key === null ? `query ${query}: that key is outside the map` : `query ${query}, key ${key}: ${words}`}
+            ></div>
+          </div>
+          <svg width=${side} height=${side} aria-hidden="true">
+            <rect class="frame" x="-0.5" y="-0.5" width=${side + 1} height=${side + 1}></rect>
+            ${
+              key === null
+                ? nothing
+                : ["under", "over"].map(
+                    (line) =>
+                      svg`<rect class="cell ${line}" x=${key * unit} y=${query * unit} width=${unit} height=${unit}></rect>`,
+                  )
+            }
+          </svg>
+        </div>
+        <svg class="keys" width=${side} height="42" aria-hidden="true">
+          ${bottomAxis(x, 0, marks, 0.5)}
+          <text class="k" x=${side} y="37" text-anchor="end" data-symbol="k">key</text>
+        </svg>
+      </div>
+    `;
+    return html`
+      <svg class="queries" width=${LEFT} height=${side + 28} aria-hidden="true">
+        <text class="q" x="0" y="15" data-symbol="q">query</text>
+        <g transform="translate(0 27)">${leftAxis(x, LEFT - 1, marks, 0.5)}</g>
+      </svg>
+      ${map("buckets", "bucket", `bucket ${buckets[at]}`)} ${map("bias", `bias, head ${head + 1}`, fixed(bias[at] ?? 0, 3))}
+    `;
+  }
+
+  #readout({ runs, active, relativePosition, column, query, key, limit, config }: Model): TemplateResult {
+    const { bucket } = runs[active] ?? { bucket: 0 };
+    const masked = !config.bidirectional && relativePosition > 0;
+    return html`
+      <dl class="readout">
+        <div data-symbol="pos"><dt class="pos">relative position</dt><dd>${signed(relativePosition)}</dd></div>
+        <div><dt class="t5">bucket</dt><dd>${bucket}</dd></div>
+        <div class="long"><dt>holds</dt><dd>${stretch(runs, active)}</dd></div>
+        <div><dt>bias</dt><dd>${fixed(column[bucket] ?? 0, 3)}</dd></div>
+        <div data-symbol="q"><dt class="q">query</dt><dd>${query}</dd></div>
+        <div data-symbol="k"><dt class="k">key</dt><dd>${key ?? "outside"}</dd></div>
+      </dl>
+      <p class="masked">
+        ${
+          config.bidirectional
+            ? "Blue: keys before the query. Brown: keys after."
+            : `Keys after the query share bucket 0${masked ? ", and the causal mask hides this one" : "; the causal mask hides them"}.`
+        }
+      </p>
+      <div class="scale">
+        <canvas data-map="bar" aria-hidden="true"></canvas>
+        <svg width="100%" height="18" aria-hidden="true">
+          <text x="0" y="14">−${limit}</text>
+          <text x="50%" y="14" text-anchor="middle">bias</text>
+          <text x="100%" y="14" text-anchor="end">${limit}</text>
+        </svg>
+      </div>
+    `;
+  }
+
+  #controls({ relativePosition, head, runs, seqLen }: Model, state: T5State): TemplateResult {
+    const encoder = state.bidirectional;
+    return html`
+      <div class="controls">
+        ${slider({
+          label: "relative position",
+          symbol: "pos",
+          value: relativePosition,
+          min: runs[0]?.from ?? 0,
+          max: runs.at(-1)?.to ?? 0,
+          spoken: `relative position ${signed(relativePosition)}`,
+          onInput: (value) => this.set({ "relative-position": value }),
+        })}
+        ${choice({
+          label: "stack",
+          value: String(encoder),
+          options: [
+            ["true", "encoder: both sides"],
+            ["false", "decoder: keys before only"],
+          ],
+          onInput: (value) => this.set({ bidirectional: value === "true" }),
+        })}
+        ${slider({
+          label: "num_buckets",
+          value: state["num-buckets"],
+          min: encoder ? 4 : 2,
+          max: 64,
+          step: encoder ? 2 : 1,
+          most: fields["num-buckets"].max,
+          onInput: (value) => this.set({ "num-buckets": value }),
+        })}
+        ${slider({
+          label: "max_distance",
+          symbol: "pos",
+          value: state["max-distance"],
+          min: 8,
+          max: 1024,
+          most: MOST_DISTANCE,
+          logarithmic: true,
+          onInput: (value) => this.set({ "max-distance": Math.round(value) }),
+        })}
+        ${slider({
+          label: "head",
+          value: head + 1,
+          min: 1,
+          max: Math.max(2, state["num-heads"]),
+          spoken: `head ${head + 1} of ${state["num-heads"]}`,
+          onInput: (value) => this.set({ head: Math.min(value, this.state["num-heads"]) }),
+        })}
+        ${slider({
+          label: "num_heads",
+          value: state["num-heads"],
+          min: 1,
+          max: 32,
+          most: fields["num-heads"].max,
+          onInput: (value) => this.set({ "num-heads": value, head: Math.min(this.state.head, value) }),
+        })}
+        ${slider({
+          label: "seq_len of the maps",
+          symbol: "pos",
+          value: seqLen,
+          min: 1,
+          max: fields["seq-len"].max,
+          onInput: (value) => this.set({ "seq-len": value }),
+        })}
+        <div class="control fresh">
+          <button type="button" @click=${() => this.set({ seed: (this.state.seed + 1) % 2 ** 31 })}>
+            New random table
+          </button>
+        </div>
+      </div>
+    `;
+  }
+
+  // ------------------------------------------------------------------------------------------------- reading
+
+  #read(row: number, column: number): void {
+    const last = this.state["seq-len"] - 1;
+    const query = clamp(row, 0, last);
+    const relativePosition = clamp(column, 0, last) - query;
+    if (query === this.state.query && relativePosition === this.state["relative-position"]) return;
+    this.set({ query, "relative-position": relativePosition });
+  }
+
+  #point = (event: PointerEvent): void => {
+    if (event.type === "pointermove" && event.pointerType !== "mouse" && event.buttons !== 1) return;
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const cells = this.state["seq-len"];
+    this.#read(
+      Math.floor(((event.clientY - box.top) / box.height) * cells),
+      Math.floor(((event.clientX - box.left) / box.width) * cells),
+    );
+  };
+
+  #walk = (event: KeyboardEvent): void => {
+    if (event.altKey || event.metaKey) return;
+    const last = this.state["seq-len"] - 1;
+    const row = Math.min(this.state.query, last);
+    const column = clamp(row + this.state["relative-position"], 0, last);
+    const moves: Record<string, [row: number, column: number]> = {
+      ArrowLeft: [row, column - 1],
+      ArrowRight: [row, column + 1],
+      ArrowUp: [row - 1, column],
+      ArrowDown: [row + 1, column],
+      Home: [event.ctrlKey ? 0 : row, 0],
+      End: [event.ctrlKey ? last : row, last],
+    };
+    const move = moves[event.key];
+    if (!move) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.#read(...move);
+  };
+
+  protected override draw({ seqLen, buckets, bias, limit, config, core }: Model): void {
+    // Whole pixels for each cell, so that none mixes two of them.
+    const size = seqLen * Math.ceil(devicePixels(this.#side) / seqLen);
+    const key = [buckets, bias, size];
+    if (key.every((part, i) => part === this.#painted[i])) return;
+    this.#painted = key;
+    const canvas = (name: string) =>
+      this.renderRoot.querySelector<HTMLCanvasElement>(`canvas[data-map="${name}"]`) as HTMLCanvasElement;
+    const shape = { rows: seqLen, cols: seqLen, width: size, height: size };
+    // A bucket's middle, b + 1/2, falls into the stretch of the 256 colours that is its own.
+    const colors = bucketColors(config.numBuckets, config.bidirectional);
+    const own = Uint32Array.from({ length: 256 }, (_, i) => {
+      const [red, green, blue] = colors[Math.floor((i * config.numBuckets) / 256)] ?? [0, 0, 0];
+      return (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
+    });
+    const middles = Float32Array.from(buckets, (bucket) => bucket + 0.5);
+    paint(
+      canvas("buckets"),
+      core.colormap(middles, own, { ...shape, vmin: 0, vmax: config.numBuckets }),
+      size,
+      size,
+    );
+    const lut = core.lut();
+    const scale = { ...shape, vmin: -limit, vmax: limit };
+    paint(canvas("bias"), core.colormap(Float32Array.from(bias), lut, scale), size, size);
+    const ramp = Float32Array.from({ length: 256 }, (_, i) => (i - 127.5) / 128);
+    paint(canvas("bar"), core.colormap(ramp, lut, { rows: 1, cols: 256, width: 256, height: 1 }), 256, 1);
+  }
+
+  static override styles: CSSResultGroup = [
+    PeFigure.styles,
+    controlStyles,
+    css`
+      :host {
+        container-type: inline-size;
+      }
+      .takeaway {
+        min-height: 13em;
+      }
+      @container (min-width: 390px) {
+        .takeaway {
+          min-height: 8.7em;
+        }
+      }
+      @container (min-width: 560px) {
+        .takeaway {
+          min-height: 5.8em;
+        }
+      }
+      p,
+      dl,
+      dd {
+        margin: 0;
+      }
+      .stage {
+        display: grid;
+        grid-template-columns: minmax(0, 1fr);
+        gap: var(--pe-space-3) var(--pe-space-4);
+      }
+      .stage.wide {
+        grid-template-columns: auto minmax(0, 1fr);
+      }
+      .wide .line {
+        grid-column: 1 / -1;
+      }
+      svg {
+        display: block;
+        overflow: visible;
+      }
+      .fan-drawing {
+        cursor: crosshair;
+        touch-action: pan-y pinch-zoom;
+      }
+      .field {
+        fill: transparent;
+      }
+      .fan {
+        opacity: 0.4;
+      }
+      .bias {
+        stroke: var(--pe-ink-2);
+        stroke-width: 0.75;
+      }
+      .bias.active {
+        stroke: var(--pe-t5);
+        stroke-width: 2;
+      }
+      .divide {
+        stroke: var(--pe-bg);
+      }
+      .edge {
+        fill: none;
+        stroke: var(--pe-t5);
+        stroke-width: 2;
+        stroke-linejoin: round;
+      }
+      .at {
+        stroke: var(--pe-pos);
+        stroke-width: 2;
+      }
+      [data-lit="pos"] .at {
+        stroke-width: 4;
+      }
+      .zero {
+        stroke: var(--pe-ink-2);
+      }
+      svg text.active {
+        fill: var(--pe-t5);
+        font-weight: 600;
+      }
+      svg text.pos,
+      dt.pos {
+        fill: var(--pe-pos);
+      }
+      svg text.q {
+        fill: var(--pe-q);
+      }
+      svg text.k {
+        fill: var(--pe-k);
+      }
+
+      .maps {
+        display: flex;
+        gap: 12px;
+      }
+      .queries {
+        flex: none;
+        margin-inline-end: -12px;
+      }
+      .map .name {
+        height: 27px;
+        font-weight: 600;
+      }
+      .grid {
+        position: relative;
+        cursor: crosshair;
+        touch-action: pan-y pinch-zoom;
+      }
+      .grid canvas {
+        display: block;
+        width: 100%;
+        height: 100%;
+        image-rendering: pixelated;
+      }
+      .grid svg {
+        position: absolute;
+        inset: 0;
+        pointer-events: none;
+      }
+      .frame {
+        fill: none;
+        stroke: var(--pe-ink-2);
+      }
+      .cell {
+        fill: none;
+        stroke: #1c1b19;
+        stroke-width: 2;
+      }
+      .cell.under {
+        stroke: #fcfbf8;
+        stroke-width: 5;
+      }
+      .readout {
+        display: grid;
+        grid-template-columns: 1fr 1fr;
+        gap: var(--pe-space-2) var(--pe-space-3);
+      }
+      .wide .beside {
+        padding-top: 27px;
+      }
+      .readout dt:not([class]) {
+        color: var(--pe-ink-2);
+      }
+      .readout dt.t5 {
+        color: var(--pe-t5);
+      }
+      .readout dd {
+        font-size: var(--pe-text-m);
+        font-weight: 600;
+      }
+      .masked {
+        min-height: 2.9em;
+        margin-top: var(--pe-space-3);
+        color: var(--pe-ink-2);
+      }
+      .scale {
+        max-width: 20rem;
+        margin-top: var(--pe-space-2);
+      }
+      .scale canvas {
+        display: block;
+        width: 100%;
+        height: 10px;
+        outline: 1px solid var(--pe-rule);
+      }
+      .fresh button {
+        grid-column: 1 / -1;
+      }
+      .note {
+        max-width: 68ch;
+        margin-top: var(--pe-space-3);
+        color: var(--pe-ink-2);
+        text-wrap: pretty;
+      }
+      @media print {
+        .controls {
+          display: none;
+        }
+      }
+    `,
+  ];
+}
+
+define("pe-t5", PeT5);
