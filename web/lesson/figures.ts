@@ -11,4 +11,8 @@ export const figures: Record<string, string> = {
     "An interactive figure: shift all positions by one matrix, and read the dot product at each offset.",
   "pe-cross-terms":
     "An interactive figure: the four terms of a logit as heatmaps, and what is left of the diagonals.",
+  "pe-layout":
+    "An interactive figure: weights and code of either pair layout, and the permutation that makes them agree.",
+  "pe-alibi": "An interactive figure: the slope of each ALiBi head, its bias map and how many keys it sees.",
+  "pe-t5": "An interactive figure: which relative positions share a T5 bucket, and the bias map of a table.",
 };
