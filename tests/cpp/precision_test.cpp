@@ -22,14 +22,6 @@ int distinct_positions(int below, FloatFormat format) {
   return static_cast<int>(positions.size());
 }
 
-// One position's error.
-double error_at(double position, const std::vector<double>& inv_freq, FloatFormat format,
-                const RoundedSteps& rounded = {}) {
-  double error = 0;
-  rope_format_errors(std::span(&error, 1), std::span(&position, 1), inv_freq, format, rounded);
-  return error;
-}
-
 bool same_bits(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
@@ -228,18 +220,18 @@ TEST_CASE("each step of a rotation that is rounded adds its own error, and none 
     const double half_unit = format == kFloat32 ? 0x1p-24 : format == kBfloat16 ? 0x1p-8 : 0x1p-11;
     for (const double p : {1.0, 77.0, 257.0, 2049.0, 4000.0}) {
       INFO("position " << p);
-      CHECK(error_at(p, inv_freq, format, none) == 0);
-      CHECK(error_at(p, inv_freq, format, result) <= half_unit / 2);  // of numbers below 1
+      CHECK(error_in(p, inv_freq, format, none) == 0);
+      CHECK(error_in(p, inv_freq, format, result) <= half_unit / 2);  // of numbers below 1
       for (const RoundedSteps& one : {position, frequency, angle}) {
-        CHECK(error_at(p, inv_freq, format, one) <= p * half_unit * (1 + 1e-9));
+        CHECK(error_in(p, inv_freq, format, one) <= p * half_unit * (1 + 1e-9));
       }
-      if (round_to(p, format) == p) CHECK(error_at(p, inv_freq, format, position) == 0);
+      if (round_to(p, format) == p) CHECK(error_in(p, inv_freq, format, position) == 0);
     }
   }
   // 257 becomes 256: one radian of pair 0, whose sine and cosine move by at most one.
   const double expected =
       std::max(std::fabs(std::sin(256.0) - std::sin(257.0)), std::fabs(std::cos(256.0) - std::cos(257.0)));
-  check_near("257", error_at(257, {1.0}, kBfloat16, position), expected, 1e-15);
+  check_near("257", error_in(257, std::vector{1.0}, kBfloat16, position), expected, 1e-15);
 }
 
 TEST_CASE("positions or frequencies in bfloat16 spoil a table as much as the figures say") {
@@ -251,8 +243,8 @@ TEST_CASE("positions or frequencies in bfloat16 spoil a table as much as the fig
     double by_position = 0, by_frequency = 0;
     for (int t = -rows / 2; t < rows / 2; ++t) {
       const double p = figure["around_position"].number() + t;
-      by_position = std::max(by_position, error_at(p, inv_freq, kBfloat16, {true, false, false, false}));
-      by_frequency = std::max(by_frequency, error_at(p, inv_freq, kBfloat16, {false, true, false, false}));
+      by_position = std::max(by_position, error_in(p, inv_freq, kBfloat16, {true, false, false, false}));
+      by_frequency = std::max(by_frequency, error_in(p, inv_freq, kBfloat16, {false, true, false, false}));
     }
     // Theirs does the rest in float32, whose own error they give too.
     const double rest = std::max(figure["torch_f32_inv_freq"]["max_abs"].number(),
