@@ -46,11 +46,9 @@ const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 const range = (count) => Float64Array.from({ length: count }, (_, i) => i);
 const close = (a, b) => Math.abs(a - b) < 1e-9;
 
-/** 1 234, −0.5, 1/2, $10000^{-2/8}$: the number that an option begins with, and the digits that it shows after the point. */
+/** 1 234, −0.5, 1/2: the number that an option begins with, and half of its last digit. */
 function numberIn(text) {
   const plain = text.replaceAll("−", "-").replace(/(?<=\d) (?=\d{3}\b)/g, "");
-  const power = /^\$10000\^\{(-\d+)\/(\d+)\}\$/.exec(plain);
-  if (power) return { value: 10000 ** (Number(power[1]) / Number(power[2])), half: 1e-12 };
   const fraction = /^(\d+)\/(\d+)$/.exec(plain);
   if (fraction) return { value: Number(fraction[1]) / Number(fraction[2]), half: 1e-12 };
   const found = /^-?\d+(?:\.(\d+))?/.exec(plain);
@@ -172,7 +170,7 @@ const facts = {
   "clocks-period": () => is(periods(512)[0]),
   "clocks-bits": () => is(Math.log2(ratio(512))),
   "shift-toeplitz": () => (text) => {
-    const [a, b] = [...text.matchAll(/\((\d+)\)/g)].map(([, p]) => row(Number(p), 512));
+    const [a, b] = [...text.matchAll(/\d+/g)].map(([p]) => row(Number(p), 512));
     return close(dot(a, b), dot(row(3, 512), row(10, 512)));
   },
   "cross-share": () => is(Math.round((100 * rowNorm ** 4) / (rowNorm ** 2 + tokenNorm ** 2) ** 2)),

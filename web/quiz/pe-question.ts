@@ -111,7 +111,7 @@ export class PeQuestion extends HTMLElement {
       return;
     }
     // Enter in a radio button commits too; the options are about to be disabled.
-    form.querySelector<HTMLElement>(".commit")?.focus();
+    form.querySelector<HTMLElement>(".commit")?.focus({ preventScroll: true });
     const option = Number(chosen.value);
     this.#show(option);
     const answers = sharedAnswers();

@@ -60,6 +60,11 @@ export class PeQuiz extends HTMLElement {
   };
 
   #update = (): void => {
+    // After the questions, whichever heard of the change first.
+    queueMicrotask(this.#show);
+  };
+
+  #show = (): void => {
     const { answered, score, total } = this.#count(this.questions);
     const progress = `${answered} of ${total} answered, ${score} right`;
     if (this.#progress.textContent !== progress) this.#progress.textContent = progress;
@@ -93,7 +98,7 @@ export class PeQuiz extends HTMLElement {
       const result = document.createElement("span");
       result.textContent = answered === 0 ? "–" : `${score} of ${total}`;
       if (answered === 0) result.setAttribute("aria-label", "not answered");
-      item.append(link.cloneNode(true), result);
+      item.append(link.cloneNode(true), " ", result);
       list.append(item);
     }
     return list;
