@@ -10,11 +10,19 @@ import { FileSystemConfigLoader, HtmlValidate } from "html-validate";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const dist = join(root, "dist");
-const html = readFileSync(join(dist, "index.html"), "utf8");
+const pageOf = (name) => {
+  const html = readFileSync(join(dist, name), "utf8");
+  return {
+    name,
+    html,
+    all: (pattern, group = 1) => [...html.matchAll(pattern)].map((match) => match[group]),
+  };
+};
+const lesson = pageOf("index.html");
+const pages = [lesson, pageOf("teachers.html")];
 const files = readdirSync(dist, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name));
-const all = (pattern, group = 1) => [...html.matchAll(pattern)].map((match) => match[group]);
 
 test("the introduction and all twenty sections stand in order, each with its number and title", () => {
   const sources = readdirSync(join(root, "web/lesson"))
@@ -22,6 +30,7 @@ test("the introduction and all twenty sections stand in order, each with its num
     .sort()
     .map((name) => readFileSync(join(root, "web/lesson", name), "utf8"));
   const field = (name) => sources.map((text) => text.match(new RegExp(`^${name}: *(.*)$`, "m"))[1]);
+  const { all } = lesson;
   assert.equal(sources.length, 21);
   assert.deepEqual(all(/<(?:header class="intro"|section) id="([^"]+)"/g), field("id"));
   assert.deepEqual(
@@ -36,28 +45,41 @@ test("the introduction and all twenty sections stand in order, each with its num
   );
 });
 
-test("nothing on the page needs an exception in the content security policy", () => {
-  assert.deepEqual(all(/<[^>]*\sstyle=[^>]*>/g, 0), []);
-  assert.deepEqual(all(/<style\b/g, 0), []);
-  assert.deepEqual(all(/<[a-z][^>]*\son[a-z]+=[^>]*>/g, 0), []);
-  assert.deepEqual(all(/<script\b(?![^>]*\ssrc=)[^>]*>/g, 0), []);
-  assert.deepEqual(all(/<script\b[^>]*>([^<]+)<\/script>/g), []);
+test("nothing on a page needs an exception in the content security policy", () => {
+  for (const { all } of pages) {
+    assert.deepEqual(all(/<[^>]*\sstyle=[^>]*>/g, 0), []);
+    assert.deepEqual(all(/<style\b/g, 0), []);
+    assert.deepEqual(all(/<[a-z][^>]*\son[a-z]+=[^>]*>/g, 0), []);
+    assert.deepEqual(all(/<script\b(?![^>]*\ssrc=)[^>]*>/g, 0), []);
+    assert.deepEqual(all(/<script\b[^>]*>([^<]+)<\/script>/g), []);
+  }
   for (const file of files.filter((name) => name.endsWith(".css"))) {
     assert.doesNotMatch(readFileSync(file, "utf8"), /url\(["']?data:/, file);
   }
 });
 
-test("every link inside the page leads somewhere, and no id is used twice", () => {
-  const ids = all(/\sid="([^"]+)"/g);
-  assert.equal(new Set(ids).size, ids.length);
-  for (const id of all(/href="#([^"]*)"/g)) assert.ok(ids.includes(id), `#${id}`);
-  for (const id of all(/aria-labelledby="([^"]+)"/g).flatMap((list) => list.split(" "))) {
-    assert.ok(ids.includes(id), id);
+test("every link inside a page and to another leads somewhere, and no id is used twice", () => {
+  const idsOf = new Map(pages.map(({ name, all }) => [name, all(/\sid="([^"]+)"/g)]));
+  for (const { name, all } of pages) {
+    const ids = idsOf.get(name);
+    assert.equal(new Set(ids).size, ids.length);
+    for (const [, to, id] of all(/<a\b[^>]*\shref="(?!https?:)([^"]*)"/g).map((href) =>
+      /^([^#]*)#?(.*)$/.exec(href),
+    )) {
+      const there = idsOf.get(to || name);
+      assert.ok(there, to);
+      assert.ok(id === "" || there.includes(id), `${to}#${id}`);
+    }
+    for (const id of all(/aria-labelledby="([^"]+)"/g).flatMap((list) => list.split(" "))) {
+      assert.ok(ids.includes(id), id);
+    }
   }
 });
 
-test("every file that the page or its styles name is there", () => {
-  const named = all(/<(?:script|link|img|source)\b[^>]*?\s(?:src|href)="([^"]+)"/g);
+test("every file that a page or its styles name is there", () => {
+  const named = pages.flatMap(({ all }) =>
+    all(/<(?:script|link|img|source)\b[^>]*?\s(?:src|href)="([^"]+)"/g),
+  );
   assert.ok(named.length >= 3);
   for (const path of named) assert.ok(files.includes(join(dist, path)), path);
   for (const file of files.filter((name) => name.endsWith(".css"))) {
@@ -68,12 +90,14 @@ test("every file that the page or its styles name is there", () => {
 });
 
 test("only links lead to another origin", () => {
-  const rest = html.replace(/<a\b[^>]*>/g, "").replace(/\sxmlns(:\w+)?="[^"]*"/g, "");
-  assert.deepEqual(rest.match(/<[^>]*["'(](?:https?:)?\/\/[^>]*>/g) ?? [], []);
+  for (const { html, all } of pages) {
+    const rest = html.replace(/<a\b[^>]*>/g, "").replace(/\sxmlns(:\w+)?="[^"]*"/g, "");
+    assert.deepEqual(rest.match(/<[^>]*["'(](?:https?:)?\/\/[^>]*>/g) ?? [], []);
+    for (const link of all(/<a\b[^>]*href="https?:[^>]*>/g, 0)) assert.match(link, /rel="noopener"/);
+  }
   for (const file of files.filter((name) => name.endsWith(".css"))) {
     assert.doesNotMatch(readFileSync(file, "utf8"), /(?:url\(|@import)\s*["']?(?:https?:)?\/\//, file);
   }
-  for (const link of all(/<a\b[^>]*href="https?:[^>]*>/g, 0)) assert.match(link, /rel="noopener"/);
 });
 
 test("text and wasm files over a kilobyte have .br and .gz twins with the same bytes", () => {
@@ -115,7 +139,7 @@ const knownTags = (
 
 test("html-validate finds nothing to complain about", async () => {
   const validator = new HtmlValidate(new FileSystemConfigLoader());
-  const report = await validator.validateFile(join(dist, "index.html"));
+  const report = await validator.validateMultipleFiles(pages.map(({ name }) => join(dist, name)));
   const said = report.results.flatMap(({ messages }) =>
     messages.map(({ line, column, message, ruleId }) => `${line}:${column} ${message} (${ruleId})`),
   );
