@@ -10,6 +10,7 @@ const start = ({ colorScheme, reducedMotion }) =>
     executablePath: which("firefox-esr"),
     headless: true,
     timeout: 120_000,
+    defaultViewport: null,
     extraPrefsFirefox: {
       "layout.css.prefers-color-scheme.content-override": colorScheme === "dark" ? 0 : 1,
       "ui.prefersReducedMotion": reducedMotion ? 1 : 0,
@@ -40,7 +41,10 @@ export async function launch() {
       "response",
       (answer) => answer.status() >= 400 && errors.push(`${answer.status()}: ${answer.url()}`),
     );
-    await page.setViewport({ width, height });
+    // not page.setViewport, which also sets the screen's orientation: Firefox 140 has no such command
+    await page
+      .mainFrame()
+      .browsingContext.setViewport({ viewport: { width, height }, devicePixelRatio: null });
     return {
       goto: (url) => page.goto(url),
       evaluate: (expression) => page.evaluate(expression),
