@@ -15,7 +15,8 @@ async function readThrough(page) {
     }
   });
   // the page marks a figure whose module did not arrive, and says so on the console
-  await page.waitFor(() => !document.querySelector("figure > :not(:defined):not(.failed)"));
+  const settled = () => !document.querySelector("figure > :not(:defined):not(.failed)");
+  await page.waitFor(settled, undefined, { timeout: 30_000 });
 }
 
 /** The parts of the lesson that show nothing, and how many parts there are. */
