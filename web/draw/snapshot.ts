@@ -13,6 +13,7 @@ const STYLES = [
   "stroke-dasharray",
   "stroke-linecap",
   "stroke-linejoin",
+  "paint-order",
   "opacity",
   "font-family",
   "font-size",
@@ -120,12 +121,16 @@ function paintBox(context: CanvasRenderingContext2D, element: HTMLElement, style
   }
 }
 
+/** The shorthand by hand: a browser has none for a font with tabular figures. */
+const fontOf = ({ fontStyle, fontWeight, fontSize, fontFamily }: CSSStyleDeclaration): string =>
+  `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`;
+
 function paintText(context: CanvasRenderingContext2D, text: Text, style: CSSStyleDeclaration): void {
   const words = text.data.replace(/\s+/g, " ");
   if (words.trim() === "") return;
   const range = document.createRange();
   range.selectNodeContents(text);
-  context.font = style.font;
+  context.font = fontOf(style);
   context.fillStyle = style.color;
   context.textBaseline = "middle";
   // A run of text that wraps has a box for each line: find where its words fall.
@@ -217,7 +222,7 @@ function paintSvgText(
   style: CSSStyleDeclaration,
 ): void {
   const aligns: Record<string, CanvasTextAlign> = { middle: "center", end: "right" };
-  context.font = style.font;
+  context.font = fontOf(style);
   context.textAlign = aligns[style.textAnchor] ?? "left";
   context.textBaseline = style.dominantBaseline === "central" ? "middle" : "alphabetic";
   const x = Number(shape.getAttribute("x") ?? 0);
