@@ -476,6 +476,9 @@ plt.show()
       :host {
         container-type: inline-size;
       }
+      .controls {
+        grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr));
+      }
       .formula {
         min-height: 3em;
         margin: 0 0 var(--pe-space-3);
