@@ -58,8 +58,8 @@ export default [
       const tops = (selector) => {
         const question = document.querySelector(selector);
         const { top } = question.getBoundingClientRect();
-        return [...question.querySelectorAll("legend, .option, .commit")].map(
-          (part) => part.getBoundingClientRect().top - top,
+        return [...question.querySelectorAll("legend, .option, .commit")].map((part) =>
+          Math.round(part.getBoundingClientRect().top - top),
         );
       };
       const before = await page.evaluate(tops, QUESTION);
