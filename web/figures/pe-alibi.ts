@@ -387,7 +387,7 @@ plt.show()
     const unit = side / cells;
     const map = (name: Map) => html`
       <div class="map" .style=${`width:${side}px`}>
-        <p class="name">${name === "causal" ? "causal" : "symmetric"}</p>
+        <svg class="title" width=${side} height="27" aria-hidden="true"><text x="0" y="15">${name}</text></svg>
         <div
           class="grid"
           role="grid"
@@ -714,8 +714,9 @@ plt.show()
         flex: none;
         margin-inline-end: -12px;
       }
-      .name {
-        height: 27px;
+      svg.title text {
+        fill: var(--pe-ink);
+        font-size: var(--pe-text-s);
         font-weight: 600;
       }
       .grid {

@@ -289,7 +289,7 @@ plt.show()
     const at = query * seqLen + (key ?? 0);
     const map = (name: "buckets" | "bias", title: string, words: string) => html`
       <div class="map" .style=${`width:${side}px`}>
-        <p class="name">${title}</p>
+        <svg class="title" width=${side} height="27" aria-hidden="true"><text x="0" y="15">${title}</text></svg>
         <div
           class="grid"
           role="grid"
@@ -343,6 +343,7 @@ plt.show()
   #readout({ runs, active, relativePosition, column, query, key, limit, config }: Model): TemplateResult {
     const { bucket } = runs[active] ?? { bucket: 0 };
     const masked = !config.bidirectional && relativePosition > 0;
+    const bar = Math.min(320, this.#wide ? this.width - LEFT - 2 * this.#side - 44 : this.width);
     return html`
       <dl class="readout">
         <div data-symbol="pos"><dt class="pos">relative position</dt><dd>${signed(relativePosition)}</dd></div>
@@ -359,12 +360,12 @@ plt.show()
             : `Keys after the query share bucket 0${masked ? ", and the causal mask hides this one" : "; the causal mask hides them"}.`
         }
       </p>
-      <div class="scale">
+      <div class="scale" .style=${`width:${bar}px`}>
         <canvas data-map="bar" aria-hidden="true"></canvas>
-        <svg width="100%" height="18" aria-hidden="true">
+        <svg width=${bar} height="18" aria-hidden="true">
           <text x="0" y="14">−${limit}</text>
-          <text x="50%" y="14" text-anchor="middle">bias</text>
-          <text x="100%" y="14" text-anchor="end">${limit}</text>
+          <text x=${bar / 2} y="14" text-anchor="middle">bias</text>
+          <text x=${bar} y="14" text-anchor="end">${limit}</text>
         </svg>
       </div>
     `;
@@ -613,8 +614,9 @@ plt.show()
         flex: none;
         margin-inline-end: -12px;
       }
-      .map .name {
-        height: 27px;
+      svg.title text {
+        fill: var(--pe-ink);
+        font-size: var(--pe-text-s);
         font-weight: 600;
       }
       .grid {
@@ -670,7 +672,6 @@ plt.show()
         color: var(--pe-ink-2);
       }
       .scale {
-        max-width: 20rem;
         margin-top: var(--pe-space-2);
       }
       .scale canvas {
