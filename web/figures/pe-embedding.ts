@@ -250,7 +250,7 @@ export class PeEmbedding extends PeFigure<typeof fields, Model> {
         { x: positions - gap / 2, y: middle(second), text: "+" },
         ...(wide ? [{ x: sum - gap / 2, y: middle(second), text: "=" }] : []),
       ],
-      total: third + HEAD + Math.max(deep, wide ? VOCABULARY.length * ROW : 0) + 6,
+      total: third + HEAD + Math.max(deep, wide ? VOCABULARY.length * ROW : 0) + 44,
     };
   }
 
@@ -278,8 +278,9 @@ export class PeEmbedding extends PeFigure<typeof fields, Model> {
             `,
           )}
         ${this.#marks(model, at)} ${this.#grid(model, at)}
+        ${scaleBar(model.limit)}
       </div>
-      ${scaleBar(model.limit)} ${this.#controls(state)}
+      ${this.#controls(state)}
     `;
   }
 
@@ -695,8 +696,9 @@ plt.show()
         align-items: center;
         gap: var(--pe-space-2) var(--pe-space-3);
       }
-      .scale {
-        margin-top: var(--pe-space-3);
+      .stage .scale {
+        bottom: 0;
+        left: -12px;
       }
       @container (max-width: 559px) {
         .readout {

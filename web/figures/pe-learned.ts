@@ -213,7 +213,7 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
       dimensions: { domain: [0, table.columns], range: [20, 20 + mapHeight] },
       profile: { top: profile.top + 20, height: profile.height },
       square,
-      total: Math.max(profile.top + profile.height + 44, square.top + square.side + 44),
+      total: Math.max(profile.top + profile.height + 86, square.top + square.side + (wide ? 44 : 84)),
     };
   }
 
@@ -239,8 +239,9 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
         <canvas class="square" aria-hidden="true" .style=${square}></canvas>
         ${this.#axes(model, state, at)}
         ${this.#grids(model, state, map, square)}
+        ${scaleBar(table.limit)}
       </div>
-      ${scaleBar(table.limit)} ${this.#fileRow(model)} ${this.#controls(model, state)}
+      ${this.#fileRow(model)} ${this.#controls(model, state)}
     `;
   }
 
@@ -741,6 +742,10 @@ plt.show()
       .hatch {
         stroke: var(--pe-ink-2);
         stroke-opacity: 0.45;
+      }
+      .stage .scale {
+        bottom: 14px;
+        left: 0;
       }
       .nothing {
         fill: none;

@@ -452,7 +452,7 @@ plt.show()
       }
       .stage .scale {
         top: ${4 * ROW - 2}px;
-        margin: 0;
+        left: -12px;
       }
       .marks {
         top: 0;

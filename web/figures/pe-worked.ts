@@ -117,7 +117,7 @@ export class PeWorked extends PeFigure<typeof fields, Model> {
     const names = narrow ? 72 : 116;
     const room = this.width - names;
     const across = Math.min(pairs, room >= 8 * 96 ? 8 : 4);
-    const column = Math.min(room / across, narrow ? 80 : 140);
+    const column = Math.min(room / across, narrow ? 80 : 130);
     const bands = Math.ceil(pairs / across);
     const dial = narrow ? Math.min(22, column / 2 - 3) : 30;
     const band = HEAD + 2 * dial + 14 + STEPS.length * LINE + 18;

@@ -37,12 +37,15 @@ export function paintMatrix(
   paint(canvas, core.colormap(values, core.lut(), shape), across, down);
 }
 
+const end = (limit: number): string => significant(limit, 2);
+
 /** The bar of the scale: its canvas is painted by paintScale. */
 export function scaleBar(limit: number): TemplateResult {
   return html`
-    <div class="scale">
-      <span>−${significant(limit, 2)}</span><canvas class="ramp" aria-hidden="true"></canvas
-      ><span>${significant(limit, 2)}</span>
+    <div class="scale" role="img" aria-label="colours from ${end(-limit)} to ${end(limit)}">
+      <svg width="52" height="18"><text x="46" y="13" text-anchor="end">${end(-limit)}</text></svg>
+      <canvas class="ramp"></canvas>
+      <svg width="52" height="18"><text x="6" y="13">${end(limit)}</text></svg>
     </div>
   `;
 }
@@ -51,9 +54,7 @@ export const scaleStyles = css`
   .scale {
     display: flex;
     align-items: center;
-    gap: var(--pe-space-2);
-    margin-block: var(--pe-space-1) var(--pe-space-3);
-    color: var(--pe-ink-2);
+    pointer-events: none;
   }
   .ramp {
     width: 120px;

@@ -15,4 +15,8 @@ export const figures: Record<string, string> = {
     "An interactive figure: weights and code of either pair layout, and the permutation that makes them agree.",
   "pe-alibi": "An interactive figure: the slope of each ALiBi head, its bias map and how many keys it sees.",
   "pe-t5": "An interactive figure: which relative positions share a T5 bucket, and the bias map of a table.",
+  "pe-sum": "An interactive figure: a token's vector, its position's row and their sum, with their norms.",
+  "pe-worked": "An interactive figure: one row of the table with every number on the way to it.",
+  "pe-embedding": "An interactive figure: token ids looked up, scaled, and added to their positions.",
+  "pe-learned": "An interactive figure: a table of positions, what it answers beyond its end, and your own.",
 };
