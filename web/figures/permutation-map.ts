@@ -39,7 +39,7 @@ export function textWidth(text: string, font: number): number {
 }
 
 /** The text, cut with an ellipsis where it would be wider than `room`. */
-function cut(text: string, room: number): string {
+export function cut(text: string, room: number): string {
   if (textWidth(text, FONT) <= room) return text;
   let kept = "";
   for (const letter of graphemes(text)) {
@@ -120,7 +120,7 @@ export function weightMap(map: WeightMap): TemplateResult {
 }
 
 /** Slanted lines across a square. */
-function hatch(side: number): string {
+export function hatch(side: number): string {
   let path = "";
   for (let at = 6; at < 2 * side; at += 6) {
     const [near, far] = [Math.max(0, at - side), Math.min(side, at)];
@@ -130,7 +130,7 @@ function hatch(side: number): string {
 }
 
 /** Where a key leads from a cell, or undefined if it is not one of ours. */
-function step(key: string, row: number, column: number, n: number): [number, number] | undefined {
+export function step(key: string, row: number, column: number, n: number): [number, number] | undefined {
   const last = n - 1;
   switch (key) {
     case "ArrowUp":

@@ -3,13 +3,13 @@
 //
 // Based on: Lee et al. 2019, Set Transformer, section 2 (self-attention is permutation equivariant).
 
-import type { Encoding, OrderResult, Posenc } from "../posenc.ts";
+import type { Encoding, LayerWeights, OrderResult, Posenc } from "../posenc.ts";
 
 export const MAX_WORDS = 12;
 export const D_MODEL = 16;
 export const NUM_HEADS = 2;
 const MAX_LAYERS = 2;
-const T5_BUCKETS = 32;
+export const T5_BUCKETS = 32;
 
 export interface Setting {
   sentence: string;
@@ -50,10 +50,37 @@ export function orderOf(text: string, count: number): number[] {
 }
 
 // FNV-1a: the same word has the same seed, hence the same embedding, wherever it stands.
-function seedOf(word: string, seed: number): number {
+export function seedOf(word: string, seed: number): number {
   let hash = 2166136261 ^ seed;
   for (const byte of new TextEncoder().encode(word)) hash = Math.imul(hash ^ byte, 16777619);
   return hash & 0x7fffffff;
+}
+
+/** The words as rows x (n, d_model), equal for equal words, and random weights for every encoding. */
+export function inputs(
+  core: Posenc,
+  words: readonly string[],
+  { dModel, numHeads, layers, seed }: { dModel: number; numHeads: number; layers: number; seed: number },
+): { x: Float64Array; weights: LayerWeights } {
+  const x = new Float64Array(words.length * dModel);
+  words.forEach((word, i) => {
+    x.set(core.randomNormal(dModel, seedOf(word, seed)), i * dModel);
+  });
+  // Drawn for the largest case and cut: a second layer or a longer sentence keeps what was there.
+  const draw = (which: number, most: number, count: number, sigma: number) =>
+    core.randomNormal(most, 8 * seed + which, sigma).slice(0, count);
+  const square = dModel * dModel;
+  const matrix = (which: number) => draw(which, MAX_LAYERS * square, layers * square, 1 / Math.sqrt(dModel));
+  const weights = {
+    wQ: matrix(0),
+    wK: matrix(1),
+    wV: matrix(2),
+    wO: matrix(3),
+    // as large as the sinusoid's rows, whose mean square is 1/2
+    positions: draw(4, MAX_WORDS * dModel, words.length * dModel, Math.SQRT1_2),
+    t5Table: draw(5, T5_BUCKETS * numHeads, T5_BUCKETS * numHeads, 1),
+  };
+  return { x, weights };
 }
 
 export function experiment(core: Posenc, setting: Setting): Experiment {
@@ -61,25 +88,7 @@ export function experiment(core: Posenc, setting: Setting): Experiment {
   const words = wordsOf(setting.sentence);
   const order = orderOf(setting.order, words.length);
   const n = words.length;
-
-  const x = new Float64Array(n * D_MODEL); // (n, d_model)
-  words.forEach((word, i) => {
-    x.set(core.randomNormal(D_MODEL, seedOf(word, seed)), i * D_MODEL);
-  });
-  // Drawn for the largest case and cut: a second layer or a longer sentence keeps what was there.
-  const draw = (which: number, most: number, count: number, sigma: number) =>
-    core.randomNormal(most, 8 * seed + which, sigma).slice(0, count);
-  const square = D_MODEL * D_MODEL;
-  const matrix = (which: number) => draw(which, MAX_LAYERS * square, layers * square, 1 / Math.sqrt(D_MODEL));
-  const weights = {
-    wQ: matrix(0),
-    wK: matrix(1),
-    wV: matrix(2),
-    wO: matrix(3),
-    // as large as the sinusoid's rows, whose mean square is 1/2
-    positions: draw(4, MAX_WORDS * D_MODEL, n * D_MODEL, Math.SQRT1_2),
-    t5Table: draw(5, T5_BUCKETS * NUM_HEADS, T5_BUCKETS * NUM_HEADS, 1),
-  };
+  const { x, weights } = inputs(core, words, { dModel: D_MODEL, numHeads: NUM_HEADS, layers, seed });
   const result = core.orderExperiment(x, weights, Int32Array.from(order), {
     seqLen: n,
     dModel: D_MODEL,
