@@ -326,9 +326,10 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
 import numpy as np
 
 def round_to(x, bits):
-    """x to so many significant bits, ties to even; the exponent is not limited."""
+    """x to so many significant bits, ties to even; float16, with 11, ends below 2**16."""
     mantissa, exponent = np.frexp(x)
-    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
+    rounded = np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
+    return np.where((bits == 11) & (np.abs(rounded) >= 2**16), np.nan, rounded)
 
 position = np.round(2 ** (np.arange(97) / 4))[:, None]
 inv_freq = ${state["rope-theta"]} ** (-np.arange(0, ${state["rotary-dim"]}, 2) / ${state["rotary-dim"]})
