@@ -27,7 +27,7 @@ export interface Curve {
   keyBase: Float64Array;
 }
 
-const SAMPLES = 200;
+const SAMPLES = 160;
 
 /** Lengths from the first with such a key to the last, with those where something happens. */
 function lengthsOf({ originalMax, distance, length }: Setting, last: number): Float64Array {
@@ -37,7 +37,7 @@ function lengthsOf({ originalMax, distance, length }: Setting, last: number): Fl
   const wanted = [
     ...even(first, last, SAMPLES),
     // the change is quickest until the key, too, has come after the original maximum
-    ...even(originalMax, originalMax + distance, SAMPLES / 4),
+    ...even(originalMax, originalMax + distance, Math.min(distance, 256)),
     ...[first + 1, originalMax + 1, length],
   ];
   const inside = wanted.filter((at) => at >= first && at <= last);

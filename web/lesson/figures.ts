@@ -11,12 +11,16 @@ export const figures: Record<string, string> = {
     "An interactive figure: shift all positions by one matrix, and read the dot product at each offset.",
   "pe-cross-terms":
     "An interactive figure: the four terms of a logit as heatmaps, and what is left of the diagonals.",
-  "pe-layout":
-    "An interactive figure: weights and code of either pair layout, and the permutation that makes them agree.",
-  "pe-alibi": "An interactive figure: the slope of each ALiBi head, its bias map and how many keys it sees.",
-  "pe-t5": "An interactive figure: which relative positions share a T5 bucket, and the bias map of a table.",
   "pe-sum": "An interactive figure: a token's vector, its position's row and their sum, with their norms.",
   "pe-worked": "An interactive figure: one row of the table with every number on the way to it.",
   "pe-embedding": "An interactive figure: token ids looked up, scaled, and added to their positions.",
   "pe-learned": "An interactive figure: a table of positions, what it answers beyond its end, and your own.",
+  "pe-layout":
+    "An interactive figure: weights and code of either pair layout, and the permutation that makes them agree.",
+  "pe-alibi": "An interactive figure: the slope of each ALiBi head, its bias map and how many keys it sees.",
+  "pe-t5": "An interactive figure: which relative positions share a T5 bucket, and the bias map of a table.",
+  "pe-compare": "An interactive figure: six attention maps of the same words, one for each encoding.",
+  "pe-precision": "An interactive figure: which positions become one number, and how far rotations are off.",
+  "pe-cache":
+    "An interactive figure: cosines and sines beside the KV cache, and keys cached with an older base.",
 };
