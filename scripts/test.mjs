@@ -74,7 +74,7 @@ async function sources() {
   await buildOnce();
   const cpp = [...filesIn("cpp", /\.[ch]pp$/), ...filesIn("tests/cpp", /\.[ch]pp$/)];
   const checks = [
-    [bin("biome"), "ci", "--colors=off"],
+    [bin("biome"), "ci", "--error-on-warnings", "--colors=off"],
     [bin("tsc"), "--noEmit"],
     ["clang-format-14", "--dry-run", "-Werror", ...cpp],
   ];
