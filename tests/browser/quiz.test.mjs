@@ -85,10 +85,16 @@ export default [
     name: "a question of lesson or quiz is answered by keyboard, keeps the focus, and is answered again",
     async run({ page, base, assert }) {
       await open(page, base);
-      await page.evaluate((selector) => document.querySelector(`${selector} input`).focus(), QUESTION);
+      await page.evaluate((selector) => {
+        window.keys = [];
+        addEventListener("keydown", ({ key }) => window.keys.push(key));
+        document.querySelector(`${selector} input`).focus();
+      }, QUESTION);
       await page.press("ArrowDown");
       await page.press("ArrowDown");
       await page.press("Tab");
+      // A page that moves on by arrows has not heard of them.
+      assert.deepEqual(await page.evaluate(() => window.keys), ["Tab"]);
       assert.equal(await page.evaluate(() => document.activeElement.className), "commit");
       await page.press("Enter");
       const now = await page.evaluate(shown, QUESTION);

@@ -96,6 +96,10 @@ export class PeQuestion extends HTMLElement {
     form.addEventListener("submit", this.#commit);
     form.querySelector(".again")?.addEventListener("click", this.#again);
     fieldset.addEventListener("change", () => result.replaceChildren());
+    // Slides and course pages move on by arrows and space: those that choose an option must not reach them.
+    fieldset.addEventListener("keydown", (event) => {
+      if (event.key === " " || event.key.startsWith("Arrow")) event.stopPropagation();
+    });
     return form;
   }
 
