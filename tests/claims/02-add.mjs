@@ -145,4 +145,14 @@ export default [
       same(run("rope"), run("none"));
     },
   },
+
+  {
+    says: "A token table with standard deviation 0.02, d_model 512, the factor $\\sqrt{512}$ applied. Which vector is longer?",
+    check: (posenc) => below(Math.sqrt(512) * tokenNorm(posenc, 0.02), norm(rowAt(posenc, 5))),
+  },
+  { says: "A factor of 22.6 sounds like more than enough.", check: () => prints("22.6", Math.sqrt(512)) },
+  {
+    says: "It holds only for an initialisation that fits, with 0.02 at d_model",
+    check: () => assert.equal(0.02 * 1250, Math.sqrt(1250 / 2)),
+  },
 ];

@@ -77,7 +77,7 @@ export default [
     },
   },
   {
-    says: "Five radians is",
+    says: "easy to catch. Five radians is {{angle5_degrees}} degrees",
     check(posenc) {
       const [sine, cosine] = rowAt(posenc, 5);
       const degrees = (Math.atan2(sine, cosine) * 180) / Math.PI + 360;
@@ -85,7 +85,7 @@ export default [
     },
   },
   {
-    says: "in the fourth quadrant: sine negative, cosine positive",
+    says: ", in the fourth quadrant: sine negative, cosine positive",
     check: () => assert.equal(Math.floor(5 / (Math.PI / 2)) + 1, 4),
   },
   {
@@ -124,6 +124,34 @@ export default [
       );
       const wide = posenc.sinusoidalInvFreq({ dModel: 512 });
       prints("1.037", wide[0] / wide[1]);
+    },
+  },
+
+  {
+    says: "Position 5, pair 0: the angle is 5 radians. Which signs do its sine and cosine have?",
+    check: (posenc) => assert.equal(5 * invFreqOf(posenc)[0], 5),
+  },
+  {
+    says: "Five looks like a small angle. It is one in degrees; in radians it is more than three quarters of a turn.",
+    check() {
+      above(5 / (2 * Math.PI), 3 / 4);
+      below(5 / 360, 0.02);
+    },
+  },
+  {
+    says: "Five radians is {{angle5_degrees}} degrees, in the fourth quadrant.\n",
+    check() {
+      prints("286.5", (5 * 180) / Math.PI);
+      assert.equal(Math.floor(5 / (Math.PI / 2)) + 1, 4);
+    },
+  },
+  {
+    says: "That is the second quadrant, from 1.57 to 3.14 radians. Five is well past it.",
+    check() {
+      prints("1.57", Math.PI / 2);
+      prints("3.14", Math.PI);
+      above(Math.sin(2), 0);
+      below(Math.cos(2), 0);
     },
   },
 ];

@@ -87,4 +87,29 @@ export default [
       assert.equal(mean(posenc.lookupRows(rows, Int32Array.of(19), 20, 512)), mean(rowOf(rows, 19, 512)));
     },
   },
+
+  {
+    says: "Two sequences of 20 tokens, d_model 512. How many different position rows does the layer add?\n- [x] 20",
+    check(posenc) {
+      const silent = new Float32Array(100 * 512);
+      const added = posenc.embed(ids, silent, positions(posenc), shape);
+      assert.equal(new Set(Array.from(range(40), (t) => rowOf(added, t, 512).join())).size, 20);
+    },
+  },
+  {
+    says: "Both sequences start at position 0, so broadcasting gives them the same 20 rows.",
+    check(posenc) {
+      const added = posenc.embed(ids, new Float32Array(100 * 512), positions(posenc), shape);
+      same(rowOf(added, 1, 20 * 512), positions(posenc), 1e-9);
+    },
+  },
+  {
+    says: "40, one for each token\n\n  There are 40 tokens, and each does get a row. But token 3 of the first sequence and token 3 of the second get the same one.",
+    check(posenc) {
+      assert.equal(2 * 20, 40);
+      const added = posenc.embed(ids, new Float32Array(100 * 512), positions(posenc), shape);
+      same(rowOf(added, 3, 512), rowOf(added, 23, 512), 1e-9);
+    },
+  },
+  { says: "2, one for each sequence", check: () => assert.notEqual(shape.batch, shape.seqLen) }, // a wrong answer
 ];

@@ -93,4 +93,18 @@ export default [
       }
     },
   },
+
+  {
+    says: "A learned table has 512 rows. What does the model get at position 512?",
+    check: (posenc) =>
+      assert.throws(() => posenc.lookupRows(table(posenc, 512), Int32Array.of(512), 512, width), RangeError),
+  },
+  {
+    says: "Rows are numbered from 0, so 511 is the last. There is no row 512 to look up.",
+    check(posenc) {
+      const rows = table(posenc, 512);
+      same(posenc.lookupRows(rows, Int32Array.of(511), 512, width), rows.slice(-width));
+      assert.throws(() => posenc.lookupRows(rows, Int32Array.of(512), 512, width), RangeError);
+    },
+  },
 ];

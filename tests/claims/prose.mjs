@@ -41,7 +41,7 @@ const words = [
   "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen",
   "eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?",
   "twice|half|halves|halved|halfway|quarters?|fifths?|eighths?|tenths?|hundredths?|thousandths?",
-  "(?<=\\b(?:a|one|two|every) )(?:second|third|fourth)s?",
+  "(?<=\\b(?:a|one|two|every|good) )(?:second|third|fourth)s?",
 ].join("|");
 const numeral = new RegExp(`${digits}|\\b(?:${words})\\b`, "gi");
 
