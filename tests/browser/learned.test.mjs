@@ -159,7 +159,7 @@ export default [
       const cosine = (offset) =>
         core.dotByOffset(Float64Array.of(offset), core.sinusoidalInvFreq({ dModel: 32 }))[0] / 16;
       assert.equal(await figure.text("#cosine"), `row 3, row 7: ${written(cosine(4), 3)}`);
-      await figure.focus(".grid:last-of-type");
+      await figure.focus('.grid[aria-label^="Cosines"]');
       await figure.press("ArrowDown", "ArrowLeft");
       assert.equal(await figure.text("#cosine"), `row 4, row 6: ${written(cosine(2), 3)}`);
       const box = await page.box(`${LEARNED} >> canvas.square`);
