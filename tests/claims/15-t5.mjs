@@ -9,7 +9,11 @@ const before = distances.map((distance) => -distance);
 /** How many distances a bucket holds. */
 const sizes = (list) =>
   list.reduce((count, bucket) => count.set(bucket, (count.get(bucket) ?? 0) + 1), new Map());
-const ownBuckets = (list) => distances.filter((distance) => sizes(list).get(list[distance]) === 1);
+/** The distances that share their bucket with no other. */
+const ownBuckets = (list) => {
+  const count = sizes(list);
+  return distances.filter((distance) => count.get(list[distance]) === 1);
+};
 
 /** The reference's formula for keys before the query, in double or rounded to float32 after each step. */
 function written(distance, buckets, maxDistance, round) {

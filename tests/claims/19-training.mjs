@@ -26,16 +26,17 @@ function floor({ nouns, verbs, adjectives, adjectiveShare: share }) {
 
 /** Largest count among n draws of `symbols` kinds: Σ over m of P(max > m), P by the exponential series Σ x^j/j!. */
 function expectedLargestCount(n, symbols) {
-  const factorial = (j) => range(j, 1).reduce((product, i) => product * i, 1);
+  const factorial = [1];
+  for (let j = 1; j <= n; ++j) factorial.push(j * factorial[j - 1]);
   const within = (most) => {
     let series = [1];
     for (let symbol = 0; symbol < symbols; ++symbol) {
       const last = series;
       series = Array.from(range(n + 1), (total) =>
-        range(Math.min(most, total) + 1).reduce((sum, j) => sum + (last[total - j] ?? 0) / factorial(j), 0),
+        range(Math.min(most, total) + 1).reduce((sum, j) => sum + (last[total - j] ?? 0) / factorial[j], 0),
       );
     }
-    return (series[n] * factorial(n)) / symbols ** n;
+    return (series[n] * factorial[n]) / symbols ** n;
   };
   return range(n).reduce((sum, most) => sum + 1 - within(most), 0);
 }
