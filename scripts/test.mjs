@@ -57,7 +57,8 @@ const buildOnce = () => (built ??= build());
 
 async function node() {
   await buildOnce();
-  const args = ["--test", "--test-reporter=spec", ...filesIn("tests/node", /\.test\.mjs$/)];
+  const files = ["tests/node", "tests/claims"].flatMap((folder) => filesIn(folder, /\.test\.mjs$/));
+  const args = ["--test", "--test-reporter=spec", ...files];
   const ran = await step("test: node", () => attempt(process.execPath, args));
   return result(countNode(ran.output), ran);
 }
