@@ -174,8 +174,8 @@ export class PeCache extends PeFigure<typeof fields, Model> {
         <div>
           <h4>Cosines and sines: once, or in every layer?</h4>
           <p>
-            ${fixed(work.positions, 0)} positions × ${work.headDim / 2} pairs; keys of ${work.numHeads}
-            heads turned in ${work.numLayers} layers, in your browser.
+            ${fixed(work.positions, 0)} positions × ${work.headDim / 2} pairs; keys of ${counted(work.numHeads, "head")}
+            turned in ${counted(work.numLayers, "layer")}, in your browser.
           </p>
           ${
             run?.stop
@@ -202,7 +202,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
   // ----------------------------------------------------------------------------------------------- picture
 
   get #beside(): boolean {
-    return this.width >= 820;
+    return this.width >= 680;
   }
   get #half(): number {
     return this.#beside ? Math.floor((this.width - 56) / 2) : this.width;
@@ -239,7 +239,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
     return html`
       <svg class="sizes" width=${width} height="400" role="img" aria-label=${words}>
         <text class="title" x="0" y="14">KV cache of one sequence: ${bytes(kvBytes * total)}</text>
-        <text x="0" y="32">${bytes(kvBytes)} a position, in ${state["num-layers"]} layers</text>
+        <text x="0" y="32">${bytes(kvBytes)} a position, in ${counted(state["num-layers"], "layer")}</text>
         <text class="k" data-symbol="k" x="0" y=${top - 8}>prefill: ${fixed(prompt, 0)} at once</text>
         ${
           generated > 0
@@ -613,7 +613,11 @@ plt.show()
         gap: var(--pe-space-4) 56px;
       }
       .handles {
+        align-items: start;
         gap: 0 56px;
+      }
+      .handles .controls {
+        grid-template-columns: repeat(auto-fill, minmax(min(100%, 12.5rem), 1fr));
       }
       .beside {
         grid-template-columns: repeat(2, minmax(0, 1fr));
@@ -705,6 +709,7 @@ plt.show()
   ];
 }
 
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 const sameWork = (a: Workload, b: Workload): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** 512 bytes, 128 KiB, 2.25 MiB. */

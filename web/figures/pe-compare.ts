@@ -130,25 +130,27 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
 
   #layout({ words }: Model): Layout {
     const n = words.length;
-    const width = this.#beside ? Math.min(this.width - 368, 760) : this.width;
-    const across = width < 520 ? 2 : 3;
+    const width = this.#beside ? Math.min(this.width - 328, 760) : this.width;
+    const narrow = width < 520;
+    const across = narrow ? 2 : 3;
     const longest = Math.max(...words.map((word) => textWidth(word, 12)));
-    const margin = Math.min(width < 520 ? 40 : 64, Math.ceil(longest) + 10);
-    const gap = width < 520 ? 12 : 24;
-    const room = Math.floor((width - margin) / across);
-    const cell = Math.min(LARGEST_CELL, Math.floor((room - gap) / n));
+    const widest = narrow ? 40 : 64;
+    const margin = Math.min(widest, Math.ceil(longest) + 10);
+    // Maps of any number of words have the same room, so that nothing moves while the reader types.
+    const side = Math.min(Math.floor((width - widest) / across) - (narrow ? 12 : 24), 5 * LARGEST_CELL);
+    const cell = Math.min(LARGEST_CELL, Math.floor(side / n));
     const level = longest <= cell - 4;
-    const head = NAME + (level ? 20 : margin);
-    const y = head + n * cell + NOTE;
+    const x = Math.max(side, 120) + (narrow ? 12 : 32);
+    const y = NAME + widest + side + NOTE + 8;
     return {
       across,
-      pitch: { x: Math.min(room, Math.max(n * cell, 140) + 48), y: y + 12 },
+      pitch: { x: Math.min(x, Math.floor((width - margin) / across)), y },
       margin,
-      head,
+      head: NAME + (level ? 20 : margin),
       level,
       cell,
       width,
-      height: Math.ceil(METHODS.length / across) * (y + 12) + 22,
+      height: Math.ceil(METHODS.length / across) * y + 18,
     };
   }
 
@@ -481,10 +483,10 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
     css`
       .stage {
         display: grid;
-        gap: var(--pe-space-3) 3rem;
+        gap: var(--pe-space-3) 2.5rem;
       }
       .stage.beside {
-        grid-template-columns: minmax(0, 1fr) 20rem;
+        grid-template-columns: minmax(0, 1fr) 18rem;
         align-items: center;
       }
       .maps {
