@@ -33,7 +33,9 @@ export function proseOf(markdown, numbers) {
     .replace(/\{\{[\w.-]+\}\}/g, blank);
   return blankLinks(blankFences(text), numbers)
     .replace(/`[^`\n]*`/g, (code) => (/\d/.test(code) ? code : blank(code)))
-    .replace(/\b[A-Za-z]+-?\d[\w-]*/g, blank);
+    .replace(/\$\$?[^$]*\$\$?|\b[A-Za-z]+-?\d[\w-]*/g, (found) =>
+      found.startsWith("$") ? found : blank(found),
+    );
 }
 
 const digits = String.raw`\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:\.\d+)?(?:e[+-]?\d+)?`;
