@@ -8,7 +8,7 @@ const { shared, whichSide, tinyLanguage, echo, induction } = study;
 const head = "| Encoding | 1× | 2× | 4× | 8× |\n|---|---|---|---|---|\n";
 const rowsOf = ({ rows }) =>
   Object.entries(rows).map(([encoding, cells]) => ({
-    says: `\n| ${[encoding, ...cells].join(" | ")} |`,
+    says: `| ${[encoding, ...cells].join(" | ")} |`,
     cites: "the training study",
   }));
 const headings = () => assert.deepEqual(shared.lengths, [1, 2, 4, 8]);
