@@ -13,15 +13,43 @@
 //   - `relative_position` is key minus query. `logits` are before softmax, `weights` after.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
 
 namespace posenc {
 
-// Largest error of a float table entry against the exact value, at positions up to 1e6: half a unit in the last
-// place of a float in [0.5, 1] is 2^-25; the rest is room for the double angle.
+// The largest errors that this header states and the tests hold, one number for both.
+//
+// Of a float table entry against the exact value, at positions up to 1e6 and inv_freq up to 1: half a unit in
+// the last place of a float in [0.5, 1] is 2^-25; the rest is room for the double angle. To 2^24:
+// kFarTableError.
 inline constexpr double kTableError = 0x1p-24;
+inline constexpr double kFarTableError = 0x1p-23;
+// Of double values whose angle is position * inv_freq: of sinusoidal_rows, and of rope_cos_sin (times the
+// attention factor).
+inline double rows_error(double angle) {
+  return 4e-16 + 2.3e-15 * std::fabs(angle);
+}
+inline double cos_sin_error(double angle) {
+  return 4e-16 + 1.3e-16 * std::fabs(angle);
+}
+// Of inverse frequencies, relative: pow is good to 1.2e-16, and the quotient in its exponent is off by 2^-54,
+// which the logarithm of the base multiplies. RoPE's scalings add a few roundings.
+inline double inv_freq_error(double base) {
+  return 1.2e-16 + 0x1p-54 * std::fabs(std::log(base));
+}
+inline constexpr double kRopeInvFreqError = 1e-14;
+// Of a float rope_apply, times (|a| + |b|) of the pair and the attention factor.
+inline constexpr double kRopeApplyError = 0x1p-23;
+// Of a float similarity, times cols * sum |a b|.
+inline constexpr double kSimilarityError = 0x1p-24;
+// Of weights of the float attention, where no product in a logit is larger than `magnitude`:
+// scale * sum |q_c k_c| + |bias|.
+inline double weights_error(double magnitude) {
+  return 2e-6 + 1e-6 * magnitude;
+}
 
 // Largest cell count of one array here: indices are 32-bit in WebAssembly.
 inline constexpr double kMaxCells = 0x1p28;
@@ -50,15 +78,15 @@ const char* invalid(const SinusoidalConfig& config);
 // Number of (sin, cos) pairs of a table: d_model/2, rounded up for the layouts that keep an odd sine.
 int sinusoidal_pairs(const SinusoidalConfig& config);
 
-// inv_freq (pairs), radians per position. Relative error 4e-16.
+// inv_freq (pairs), radians per position. Relative error inv_freq_error(base).
 void sinusoidal_inv_freq(std::span<double> inv_freq, const SinusoidalConfig& config);
 
 // rows (positions, d_model) for any positions; seq_len, first_position and position_step are not read.
-// Error 4e-16 + 2.3e-15 * position * inv_freq.
+// Error rows_error(position * inv_freq).
 void sinusoidal_rows(std::span<double> rows, std::span<const double> positions, const SinusoidalConfig& config);
 
 // table (seq_len, d_model), the tuned form of sinusoidal_rows. Error kTableError at positions up to 1e6, and
-// 2^-23 up to 2^24. scratch: sinusoidal_scratch(config) doubles.
+// kFarTableError up to 2^24. scratch: sinusoidal_scratch(config) doubles.
 void sinusoidal_table(std::span<float> table, std::span<double> scratch, const SinusoidalConfig& config);
 int sinusoidal_scratch(const SinusoidalConfig& config);
 
@@ -73,7 +101,7 @@ void shift_matrices(std::span<double> matrices, std::span<const double> inv_freq
 void dot_by_offset(std::span<double> dot, std::span<const double> offsets, std::span<const double> inv_freq);
 
 // similarity (rows, rows) = table (rows, cols) times its transpose.
-// Float error: cols * 2^-24 * sum |a b| of the entry.
+// Float error: kSimilarityError * cols * sum |a b| of the entry.
 void similarity(std::span<double> similarity, std::span<const double> table, int rows, int cols);
 void similarity(std::span<float> similarity, std::span<const float> table, int rows, int cols);
 
@@ -117,7 +145,7 @@ inline constexpr double kFromFormula = std::numeric_limits<double>::quiet_NaN();
 
 // Defaults are those of the papers. Fields that a rope_type does not name are ignored by it.
 struct RopeConfig {
-  int head_dim = 0;           // >= 2
+  int head_dim = 0;           // 2..2^24
   int rotary_dim = 0;         // even, 2..head_dim: components that are rotated
   double rope_theta = 10000;  // > 0: the base
   RopeType rope_type = RopeType::kDefault;
@@ -137,7 +165,7 @@ const char* invalid(const RopeConfig& config);
 
 // inv_freq (rotary_dim/2), radians per position, for a sequence of seq_len positions (0: at most the trained
 // length). Only dynamic and longrope depend on seq_len. Returns the attention factor, which multiplies cos and
-// sin of both q and k. Relative error 1e-14.
+// sin of both q and k. Relative error kRopeInvFreqError.
 //   default       rope_theta^(-2i/d)                       Su et al. 2021, RoFormer, equation 15
 //   linear        default / factor                         Chen et al. 2023, position interpolation
 //   ntk           base * factor^(d/(d-2))                  bloc97 2023, the lesson's static formula
@@ -166,7 +194,7 @@ double yarn_mscale(double factor, double mscale);
 double longrope_attention_factor(double factor, double original_max_position_embeddings);
 
 // cos, sin (positions, pairs), each multiplied by attention_factor.
-// Double: error 4e-16 + 1.3e-16 * position * inv_freq. Float: kTableError at positions up to 1e6, times the
+// Double: error cos_sin_error(position * inv_freq). Float: kTableError at positions up to 1e6. Both times the
 // attention factor; scratch: rope_scratch(pairs) doubles.
 void rope_cos_sin(std::span<double> cos, std::span<double> sin, std::span<const double> positions,
                   std::span<const double> inv_freq, double attention_factor);
@@ -196,7 +224,7 @@ const char* invalid(const RopeShape& shape);
 
 // out (num_heads, seq_len, head_dim) = x with pair i of row t turned by its angle:
 //   a' = a cos - b sin,  b' = a sin + b cos.     Su et al. 2021, equation 34.
-// cos, sin (seq_len, rotary_dim/2). out may be x. Float error 2^-23 * (|a| + |b|).
+// cos, sin (seq_len, rotary_dim/2). out may be x. Float error kRopeApplyError * (|a| + |b|).
 void rope_apply(std::span<double> out, std::span<const double> x, std::span<const double> cos,
                 std::span<const double> sin, const RopeShape& shape);
 void rope_apply(std::span<float> out, std::span<const float> x, std::span<const float> cos,
@@ -250,7 +278,7 @@ void t5_bias(std::span<double> bias, std::span<const double> table, int num_head
 struct AttentionConfig {
   int num_heads = 1;  // >= 1
   int seq_len = 0;    // >= 1
-  int head_dim = 0;   // >= 1
+  int head_dim = 0;   // 1..2^24
   double scale = 1;   // of q k^T; 1/sqrt(head_dim), or 1 for T5
   bool causal = false;
 };
@@ -259,7 +287,8 @@ const char* invalid(const AttentionConfig& config);
 // q, k, v, output (num_heads, seq_len, head_dim); logits, weights (num_heads, seq_len, seq_len):
 //   logits = scale * q k^T + bias, -inf where masked; weights = softmax(logits); output = weights v.
 // bias is empty or (num_heads, 2*seq_len - 1): one number per head and relative_position, from -(seq_len-1).
-// Float: weights 2e-6 + 1e-6 * largest |logit|; scratch: attention_scratch(config) floats; logits may be empty.
+// Float: weights_error of the weights, bias finite; scratch: attention_scratch(config) floats; logits may be
+// empty.
 void attention(std::span<double> output, std::span<double> weights, std::span<double> logits,
                std::span<const double> q, std::span<const double> k, std::span<const double> v,
                std::span<const double> bias, const AttentionConfig& config);

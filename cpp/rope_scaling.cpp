@@ -97,6 +97,7 @@ const char* invalid_longrope(const RopeConfig& config) {
 
 const char* invalid(const RopeConfig& config) {
   if (config.head_dim < 2) return "head_dim must be at least 2";
+  if (config.head_dim > 1 << 24) return "head_dim must be at most 2^24";
   if (config.rotary_dim < 2 || config.rotary_dim % 2 != 0) return "rotary_dim must be even and at least 2";
   if (config.rotary_dim > config.head_dim) return "rotary_dim must be at most head_dim";
   if (config.frequency_dim < 0 || config.frequency_dim > config.head_dim) {
@@ -125,6 +126,12 @@ const char* invalid(const RopeConfig& config) {
       if (!(config.beta_slow > 0)) return "beta_slow must be above 0";
       if (!(config.beta_fast > config.beta_slow)) return "beta_fast must be greater than beta_slow";
       if (!(config.rope_theta > 1)) return "rope_theta must be above 1 for yarn";
+      for (const double mscale : {config.mscale, config.mscale_all_dim}) {
+        // 0.1 * mscale * ln(factor) + 1 stays a divisor
+        if (given(mscale) && !(mscale >= 0 && std::isfinite(mscale))) {
+          return "mscale and mscale_all_dim must be finite and at least 0";
+        }
+      }
       break;
     case RopeType::kLongrope:
       return invalid_longrope(config);

@@ -146,13 +146,21 @@ double largest_finite(const Doubles& x) {
   return largest;
 }
 
+Doubles magnitudes(const Floats& x) {
+  Doubles sizes = to_doubles(x);
+  for (double& size : sizes) size = std::fabs(size);
+  return sizes;
+}
+
 // The tuned attention against its twin on the same inputs.
 void check_tuned(const std::string& id, const Floats& q, const Floats& k, const Floats& v, const Floats& bias,
                  const AttentionConfig& config) {
   REQUIRE(invalid(config) == nullptr);
   const FloatAttention tuned = run_float(q, k, v, bias, config);
   const Result twin = run_double(to_doubles(q), to_doubles(k), to_doubles(v), to_doubles(bias), config);
-  const double error = weights_error(largest_finite(twin.logits));
+  // With absolute values the twin's logits are the magnitudes that the bound asks for.
+  const Result sizes = run_double(magnitudes(q), magnitudes(k), to_doubles(v), magnitudes(bias), config);
+  const double error = weights_error(largest_finite(sizes.logits));
   check_near(id + " weights", tuned.weights, twin.weights, error);
   // Every weight may be off by `error`; the n products and sums add a rounding each to values of at most |v|.
   const size_t n = size_of(config.seq_len), d = size_of(config.head_dim);

@@ -1,7 +1,6 @@
 // Every number that the lesson states or that its errata correct, from lesson_checks.json and by hand.
 #include <numbers>
 
-#include "bounds.hpp"
 #include "check.hpp"
 #include "json.hpp"
 #include "posenc.hpp"

@@ -1,7 +1,6 @@
 // Rounding to the formats that models run in, and what it does to positions.
 #include <set>
 
-#include "bounds.hpp"
 #include "check.hpp"
 #include "json.hpp"
 #include "posenc.hpp"

@@ -1,5 +1,4 @@
 // RoPE frequencies of real models and of every rope_type, and what the schemes have in common.
-#include "bounds.hpp"
 #include "check.hpp"
 #include "json.hpp"
 #include "posenc.hpp"
@@ -319,6 +318,7 @@ TEST_CASE("invalid(RopeConfig) names the field that is wrong") {
   };
   for (const RopeType each : {kDefault, kLinear, kNtk, kDynamic, kYarn, kLongrope, kLlama3, kProportional}) {
     type = each;
+    refused([&](auto& c) { c.head_dim = (1 << 24) + 1; }, "head_dim");
     for (const int bad : {-kMax - 1, -1, 0, 1}) {
       refused([&](auto& c) { c.head_dim = bad; }, "head_dim");
       refused([&](auto& c) { c.rotary_dim = bad; }, "rotary_dim");
@@ -346,6 +346,10 @@ TEST_CASE("invalid(RopeConfig) names the field that is wrong") {
   for (const double bad : {0.0, -1.0, kNan}) refused([&](auto& c) { c.beta_slow = bad; }, "beta_slow");
   for (const double bad : {1.0, 0.5, kNan}) refused([&](auto& c) { c.beta_fast = bad; }, "beta_fast");
   refused([&](auto& c) { c.rope_theta = 1; }, "rope_theta");
+  for (const double bad : {-1.0, kInf, -kInf}) {
+    refused([&](auto& c) { c.mscale = bad; }, "mscale");
+    refused([&](auto& c) { c.mscale_all_dim = bad; }, "mscale_all_dim");
+  }
   type = kLongrope;
   static const std::vector<double> zero(64, 0.0), negative(64, -1.0), nan(64, kNan), short_list(63, 1.0);
   for (const auto* bad : {&zero, &negative, &nan, &short_list}) {

@@ -2,7 +2,6 @@
 #include <cfloat>
 #include <numbers>
 
-#include "bounds.hpp"
 #include "check.hpp"
 #include "json.hpp"
 #include "posenc.hpp"
@@ -404,7 +403,7 @@ TEST_CASE("a table does not depend on where it starts: rows agree to the last bi
   }
 }
 
-TEST_CASE("inv_freq is base^(-2i/d) to a relative 4e-16 for powers of two, and rounds its exponent else") {
+TEST_CASE("inv_freq is base^(-2i/d) but for the rounding of its exponent") {
   // w^n * base^i = 1 with n = d/2, by multiplications only: its relative error is n times that of w.
   for (const int d : {2, 8, 12, 64, 96, 128, 512, 768}) {
     for (const double base : {100.0, 10000.0, 5e5}) {
@@ -421,11 +420,8 @@ TEST_CASE("inv_freq is base^(-2i/d) to a relative 4e-16 for powers of two, and r
         }
         relative.push_back(static_cast<double>((product - 1) / n));
       }
-      // pow is good to 1.2e-16; the quotient 2i/d is off by 2^-54, which the logarithm of the base multiplies.
-      const bool power_of_two = (d & (d - 1)) == 0;
-      const double bound = power_of_two ? 4e-16 : 1.2e-16 + 0x1p-54 * std::log(base);
       check_near("d " + std::to_string(d) + ", base " + std::to_string(base), relative,
-                 std::vector<double>(relative.size()), bound);
+                 std::vector<double>(relative.size()), inv_freq_error(base));
     }
   }
 }

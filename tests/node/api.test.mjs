@@ -183,8 +183,9 @@ test("the tuned attention stays within its stated bound of the double twin", () 
       const shape = { numHeads, seqLen, headDim, causal };
       const twin = simd.attention(...exact, shape, bias);
       const tuned = simd.attention(...exact.map((a) => Float32Array.from(a)), shape, Float32Array.from(bias));
-      const largest = Math.max(...twin.logits.filter(Number.isFinite).map(Math.abs));
-      const bound = 2e-6 + 1e-6 * largest;
+      // With absolute values the twin's logits are the magnitudes that the bound asks for.
+      const sizes = simd.attention(...[...exact, bias].map((a) => a.map(Math.abs)).toSpliced(3, 0, shape));
+      const bound = 2e-6 + 1e-6 * Math.max(...sizes.logits.filter(Number.isFinite));
       for (let i = 0; i < twin.weights.length; i++) {
         const difference = Math.abs(tuned.weights[i] - twin.weights[i]);
         assert.ok(
