@@ -223,9 +223,14 @@ export async function launch() {
     const [innerWidth, innerHeight, outerWidth, outerHeight] = await size();
     const rect = { width: width + outerWidth - innerWidth, height: height + outerHeight - innerHeight };
     await command("POST", "/window/rect", { x: 0, y: 0, ...rect });
-    const [actualWidth, actualHeight] = await size();
-    if (actualWidth !== width || actualHeight !== height)
-      throw new Error(`the page is ${actualWidth} by ${actualHeight}, not ${width} by ${height}`);
+    // the driver answers before the window system has made the window that large
+    for (let waited = 0; ; waited += 50) {
+      const [actualWidth, actualHeight] = await size();
+      if (actualWidth === width && actualHeight === height) break;
+      if (waited > 10_000)
+        throw new Error(`the page is ${actualWidth} by ${actualHeight}, not ${width} by ${height}`);
+      await new Promise((done) => setTimeout(done, 50));
+    }
 
     const errors = [];
     const collect = async () =>
