@@ -5,7 +5,7 @@
 // that each step of the inner loop reads eight neighbouring floats.
 //
 // Based on: Vaswani et al. 2017, section 3.2; the bias as one vector per head serves ALiBi (Press et al. 2021)
-// and T5 (Raffel et al. 2020); 2^x: Cephes exp2f, S. Moshier.
+// and T5 (Raffel et al. 2019); 2^x: Cephes exp2f, S. Moshier.
 #include <algorithm>
 #include <cassert>
 #include <cmath>

@@ -2,7 +2,7 @@
 // telling a model the order, in double, so that "no difference" means rounding and nothing else.
 //
 // Based on: Vaswani et al. 2017; Su et al. 2021 (RoPE: only q and k turn); Press et al. 2021 (ALiBi); Raffel et
-// al. 2020 (T5: no 1/sqrt(d)); equivariance: Lee et al., "Set Transformer", 2019, property 1.
+// al. 2019 (T5: no 1/sqrt(d)); equivariance: Lee et al., "Set Transformer", 2019, property 1.
 #include <algorithm>
 #include <cassert>
 #include <cmath>

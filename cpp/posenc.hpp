@@ -265,7 +265,7 @@ struct T5Config {
 };
 const char* invalid(const T5Config& config);
 
-// Bucket of relative_position: exact for the near half, logarithmic to max_distance beyond. Raffel et al. 2020;
+// Bucket of relative_position: exact for the near half, logarithmic to max_distance beyond. Raffel et al. 2019;
 // transformers, _relative_position_bucket. log(0) is never taken.
 int t5_relative_position_bucket(int relative_position, const T5Config& config);
 

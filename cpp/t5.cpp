@@ -3,7 +3,7 @@
 // constant ratio up to max_distance; beyond it there is one. T5 does not divide q k^T by sqrt(d).
 //
 // Based on: Raffel et al., "Exploring the limits of transfer learning with a unified text-to-text transformer",
-// 2020, section 2.1; mesh-tensorflow and transformers, _relative_position_bucket.
+// 2019, section 2.1; mesh-tensorflow and transformers, _relative_position_bucket.
 #include <algorithm>
 #include <cassert>
 #include <cmath>

@@ -104,10 +104,17 @@ export default [
     },
   },
   {
-    says: "With no encoding the largest difference between $f(PX)$ and $P f(X)$ is rounding error. Choose an encoding and it is not.",
+    says: "With no encoding the largest difference between $f(PX)$ and $P f(X)$ is rounding error. Choose an encoding and it is not, with one exception",
     check(posenc) {
       below(shuffled(posenc).equivariance, ROUNDING);
       for (const encoding of ENCODINGS) above(shuffled(posenc, { encoding }).equivariance, 1e-3);
+    },
+  },
+  {
+    says: "ALiBi without a mask sees only distances, and reading a sentence backwards keeps them all. Swap two neighbours instead, and ALiBi sees it too.",
+    check(posenc) {
+      below(shuffled(posenc, { encoding: "alibi" }, [6, 5, 4, 3, 2, 1, 0]).equivariance, ROUNDING);
+      above(shuffled(posenc, { encoding: "alibi" }, [1, 0, 2, 3, 4, 5, 6]).equivariance, 1e-3);
     },
   },
   {

@@ -53,11 +53,11 @@ export default [
       same(posenc.shiftMatrices(invFreqOf(posenc), 3).slice(0, 2), [Math.cos(3), Math.sin(3)]),
   },
   {
-    says: "Rotations keep lengths and undo themselves, so the dot product of two rows depends on the offset alone",
+    says: String.raw`The transpose of a rotation turns back, so a shift of both rows cancels: $(M_{\pos{a}}u)\cdot(M_{\pos{a}}v) = u\cdot v$. The dot product of two rows therefore depends on the offset alone`,
     check(posenc) {
-      const v = posenc.randomNormal(dModel, 1);
-      same([dot(v, v)], [dot(shifted(posenc, 9, v), shifted(posenc, 9, v))], 1e-9);
-      same(shifted(posenc, -9, shifted(posenc, 9, v)), v);
+      const [u, v] = [posenc.randomNormal(dModel, 1), posenc.randomNormal(dModel, 2)];
+      same([dot(u, v)], [dot(shifted(posenc, 9, u), shifted(posenc, 9, v))], 1e-9);
+      same([dot(u, shifted(posenc, 9, v))], [dot(shifted(posenc, -9, u), v)], 1e-9);
       for (const p of [1, 30, 5000]) same([rowDot(posenc, p, 9)], [rowDot(posenc, 0, 9)], 1e-8);
     },
   },

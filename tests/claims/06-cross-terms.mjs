@@ -164,11 +164,19 @@ export default [
     },
   },
   {
-    says: "Before training, then, an added encoding is most of what attention sees.",
+    says: "With this initialisation, then, position is most of what attention sees before training.",
     check(posenc) {
       // all terms with a position in them
       const squares = maps(posenc, 4).map((map) => mean(map.map((value) => value ** 2)));
       above(squares[1] + squares[2] + squares[3], 3 * squares[0]);
+    },
+  },
+  {
+    says: "With a scaled token norm of {{token_norm_scaled_unit_d512}}, the other initialisation of [section 2](#add), the position–position share is {{cross_share_pp_unit}} %.",
+    check(posenc) {
+      // squared norms: 512 of a token with deviation 1/√512 before scaling, 256 of a row
+      const pe = norm(posenc.sinusoidalRows(Float64Array.of(7), { dModel: 512 })) ** 2;
+      prints("11", 100 * (pe / (512 + pe)) ** 2);
     },
   },
   {
@@ -231,7 +239,7 @@ export default [
     cites: "Ke et al. 2020, section 3.1",
   },
   {
-    says: "[RoPE](#rope) goes further and makes the offset the only way in which position can enter.",
+    says: "[RoPE](#rope) goes further and makes the offset the only way in which position can enter a logit.",
     check(posenc) {
       const { invFreq } = posenc.ropeInvFreq({ headDim: 8 });
       const { cos, sin } = posenc.ropeCosSin(Float64Array.of(3, 8, 103, 108), invFreq);

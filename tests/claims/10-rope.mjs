@@ -17,6 +17,19 @@ const change = (posenc, k) => {
 };
 
 export default [
+  {
+    says: "Read as a complex number, the pair is multiplied by the number of length 1 and angle",
+    check(posenc) {
+      const [x, at] = [query(posenc), 5];
+      const turned = rotated(posenc, x, at);
+      invFreqOf(posenc).forEach((w, i) => {
+        const [re, im] = [Math.cos(at * w), Math.sin(at * w)];
+        same([Math.hypot(re, im)], [1]);
+        const [a, b] = [x[2 * i], x[2 * i + 1]];
+        same([turned[2 * i], turned[2 * i + 1]], [a * re - b * im, a * im + b * re]);
+      });
+    },
+  },
   { says: "used by Llama, Mistral, Qwen and Falcon-7B", cites: "their model configs" },
   {
     says: String.raw`$\omega_{\dims{i}} = \text{rope\_theta}^{-2\dims{i}/\text{rotary\_dim}}$ and ${"`rope_theta`"} 10000`,

@@ -155,8 +155,27 @@ export default [
       ),
   },
   {
-    says: "RoFormer proves an upper bound that shrinks with distance",
-    cites: "Su et al. 2021, section 3.4.3",
+    says: "RoFormer proves an upper bound and plots how it falls on the whole",
+    cites: "Su et al. 2021, section 3.4.3 and figure 2",
+  },
+  {
+    says: "the bound itself goes up and down, and the score moves freely below it",
+    check(posenc) {
+      // The bound: mean over i of |sum of the first i rotations|, relative to offset 0.
+      const { invFreq } = posenc.ropeInvFreq({ headDim: 128 });
+      const bounds = Array.from({ length: 257 }, (_, offset) => {
+        let [re, im, total] = [0, 0, 0];
+        for (const w of invFreq) {
+          re += Math.cos(offset * w);
+          im += Math.sin(offset * w);
+          total += Math.hypot(re, im);
+        }
+        return total;
+      });
+      const rises = bounds.filter((bound, offset) => offset > 1 && bound > bounds[offset - 1]);
+      above(rises.length, 50);
+      above(bounds.length - 1 - rises.length, 50);
+    },
   },
   {
     says: "For independent queries and keys of mean zero the expected score is 0 at every offset",

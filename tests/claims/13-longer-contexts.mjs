@@ -276,8 +276,8 @@ export default [
     },
   },
   {
-    says: "LLaMA-2-7B-32K uses position interpolation, by its model card",
-    cites: "model card of LLaMA-2-7B-32K",
+    says: "[LLaMA-2-7B-32K](https://www.together.ai/blog/llama-2-7b-32k) uses position interpolation, by its makers' account.",
+    cites: "together.ai, 2023",
   },
   {
     says: "LLaMA-2 can process 32K with dynamic NTK, preserving relative resolution.",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { logitsLeftAndRight, measured, randomLayer, range, same, study } from "./measure.mjs";
+import { logitsLeftAndRight, measured, prints, randomLayer, range, same, study } from "./measure.mjs";
 
 const buckets = (posenc, relative, config) => posenc.t5Buckets(Int32Array.from(relative), config);
 const encoder = (posenc, relative) => buckets(posenc, relative, { bidirectional: true });
@@ -161,7 +161,7 @@ export default [
     },
   },
   {
-    says: "Past it the model cannot tell 200 from 2000, which is also why nothing breaks there: no bucket is ever new.",
+    says: "Past it the model cannot tell 200 from 2000. If training has reached it, a longer input brings no new bucket.",
     check(posenc) {
       for (const list of [encoder(posenc, before), decoder(posenc, before)])
         assert.equal(list[200], list[2000]);
@@ -177,8 +177,16 @@ export default [
     },
   },
   {
-    says: "T5 holds exact offsets at eight times the trained length",
-    check() {
+    says: 'with 16 buckets and a `max_distance` of 16, T5 holds exact offsets at eight times the trained length; "which side", which needs the far keys, falls to 81 %.',
+    check(posenc) {
+      // a training length of 32 reaches every bucket of 16 up to distance 16
+      const seen = posenc.t5Buckets(Int32Array.from(range(32).map((d) => -d)), {
+        numBuckets: 16,
+        maxDistance: 16,
+        bidirectional: false,
+      });
+      assert.equal(new Set(seen).size, 16);
+      prints("81", measured("whichSide", "T5", 8));
       assert.equal(study.echo.back, 3);
       assert.equal(measured("echo", "T5", 8), 100);
     },

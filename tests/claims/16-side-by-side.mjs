@@ -171,7 +171,7 @@ export default [
     cites: "Press et al. 2021; their model configs",
   },
   {
-    says: "| T5 | all far keys share one bucket | T5, mT5 |",
+    says: "| T5 | all far keys on one side share a bucket | T5, mT5 |",
     check(posenc) {
       const far = posenc.t5Buckets(Int32Array.of(-128, -1000, -1e6), { bidirectional: false });
       assert.equal(new Set(far).size, 1);
@@ -201,7 +201,7 @@ export default [
     },
   },
   {
-    says: "interpolation is the best remedy for RoPE in one task and at chance in another",
+    says: "interpolation is the best remedy for RoPE in one task and close to chance in another",
     check() {
       for (const other of ["RoPE", "RoPE + NTK"])
         above(measured("whichSide", "RoPE + PI", 8), measured("whichSide", other, 8));

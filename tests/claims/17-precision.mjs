@@ -187,4 +187,8 @@ export default [
       same([score(10_009, 10_004, Number)], [score(10_018, 10_013, Number)], 1e-9);
     },
   },
+  {
+    says: "(for one, [Megatron-LM #744](https://github.com/NVIDIA/Megatron-LM/issues/744); for the other, [transformers #29285](https://github.com/huggingface/transformers/pull/29285))",
+    cites: "the reports named",
+  },
 ];

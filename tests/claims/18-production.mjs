@@ -150,4 +150,8 @@ export default [
     says: "does not find `rope_theta` and falls back to 10000",
     check: (posenc) => differs(invFreqOf(posenc, 500_000), invFreqOf(posenc)),
   },
+  {
+    says: "[transformers #25306](https://github.com/huggingface/transformers/issues/25306), [vLLM #3488](https://github.com/vllm-project/vllm/issues/3488), [koboldcpp #487](https://github.com/LostRuins/koboldcpp/issues/487)",
+    cites: "the reports named",
+  },
 ];

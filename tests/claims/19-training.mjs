@@ -54,6 +54,25 @@ export default [
     },
   },
   {
+    says: "T5 has 16 buckets and a `max_distance` of 16, so that training fills every bucket.",
+    check(posenc) {
+      const config = { numBuckets: shared.t5Buckets, maxDistance: shared.t5MaxDistance };
+      const ends = shared.trainedLength - 1;
+      const offsets = Int32Array.from({ length: 2 * ends + 1 }, (_, i) => i - ends);
+      const decoder = posenc.t5Buckets(offsets, { ...config, bidirectional: false });
+      assert.deepEqual([new Set(decoder).size, config.maxDistance], [16, 16]);
+      // an encoder never uses the bucket of distance 0 to the right
+      assert.equal(new Set(posenc.t5Buckets(offsets, config)).size, 15);
+    },
+  },
+  {
+    says: "Where a row differs in more (a mask, a second layer), its name says so",
+    check() {
+      const names = [whichSide, tinyLanguage, echo].flatMap(({ rows }) => Object.keys(rows));
+      assert.ok(names.includes("none + causal mask") && names.includes("none, 2 layers + feed-forward"));
+    },
+  },
+  {
     says: "Trained at length 32 with AdamW, tested at 1, 2, 4 and 8 times that length. All values are mean ± standard deviation over 10 seeds",
     check() {
       assert.deepEqual([shared.trainedLength, ...shared.lengths, shared.seeds], [32, 1, 2, 4, 8, 10]);

@@ -317,7 +317,7 @@ const takeaways = [
     },
   },
   {
-    says: "ALiBi and T5 bias the logits by distance. One is fixed and fades, the other is learned and flat past its last bucket.",
+    says: "ALiBi and T5 add a bias to the logits: ALiBi by distance, T5 by relative position. One is fixed and fades, the other is learned and flat past its last bucket.",
     check(posenc) {
       const bias = posenc.alibiBias(posenc.alibiSlopes({ numHeads: 1 }), 9, true).slice(-9);
       assert.deepEqual(bias, bias.toSorted());

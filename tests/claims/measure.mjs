@@ -71,10 +71,10 @@ export function randomLayer(posenc, { seqLen, dModel, numHeads = 1, numLayers = 
 
 const SENTENCE = { seqLen: 7, dModel: 16 };
 /** Seven random tokens through a layer, and through it again in another order. */
-export function shuffled(posenc, config = {}) {
+export function shuffled(posenc, config = {}, order = [3, 0, 6, 1, 5, 2, 4]) {
   const all = { ...SENTENCE, ...config };
   const x = posenc.randomNormal(all.seqLen * all.dModel, 1);
-  return posenc.orderExperiment(x, randomLayer(posenc, all), Int32Array.of(3, 0, 6, 1, 5, 2, 4), all);
+  return posenc.orderExperiment(x, randomLayer(posenc, all), Int32Array.from(order), all);
 }
 
 const TWICE = { tokens: 8, shift: 100, dModel: 16, numHeads: 2 };

@@ -38,6 +38,7 @@ const ledger = {
   collision_search_limit: "100000",
   dot_first_rise_d512: "43",
   cross_share_pp_expected: "50.3",
+  cross_share_pp_unit: "11",
   cross_share_cc_expected: "8.4",
   toeplitz_share_raw: "100",
   toeplitz_draws: "20",

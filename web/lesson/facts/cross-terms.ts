@@ -29,8 +29,8 @@ const termOf = (drawn: Float64Array, term: number) => row(drawn, term, seqLen **
 const allDraws = (posenc: Posenc) => Array.from(range(draws), (seed) => draw(posenc, seed));
 
 /** Shares of the terms in percent: for random weights a term's mean square is the product of its squared norms. */
-function expectedShares(posenc: Posenc): number[] {
-  const content = tokenSigma ** 2 * dModel;
+function expectedShares(posenc: Posenc, sigma = tokenSigma): number[] {
+  const content = sigma ** 2 * dModel;
   const position = norm(row(sinusoidalRows(posenc), 0, dModel)) ** 2;
   return percentages([content * content, content * position, position * content, position * position]);
 }
@@ -63,6 +63,7 @@ export function numbers(posenc: Posenc): Record<string, string> {
   const projected = allDraws(posenc).map((drawn) => toeplitzShare(termOf(drawn, 3), seqLen));
   return {
     cross_share_pp_expected: fixed(at(expected, 3), 1),
+    cross_share_pp_unit: fixed(at(expectedShares(posenc, 1), 3), 0),
     cross_share_cc_expected: fixed(at(expected, 0), 1),
     toeplitz_share_raw: fixed(toeplitzShare(raw, seqLen), 0),
     toeplitz_share_projected: fixed(mean(projected), 0),
