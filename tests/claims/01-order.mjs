@@ -114,7 +114,7 @@ export default [
     says: "ALiBi without a mask sees only distances, and reading a sentence backwards keeps them all. Swap two neighbours instead, and ALiBi sees it too.",
     check(posenc) {
       below(shuffled(posenc, { encoding: "alibi" }, [6, 5, 4, 3, 2, 1, 0]).equivariance, ROUNDING);
-      above(shuffled(posenc, { encoding: "alibi" }, [1, 0, 2, 3, 4, 5, 6]).equivariance, 1e-3);
+      above(shuffled(posenc, { encoding: "alibi" }, [1, 0, 2, 3, 4, 5, 6]).equivariance, 1e-4);
     },
   },
   {
