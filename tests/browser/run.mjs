@@ -31,8 +31,8 @@ import { Page } from "./page.mjs";
 
 const ENGINES = ["chromium", "firefox", "webkit"];
 const PAGE = { width: 1280, height: 900, colorScheme: "light", reducedMotion: false, script: true };
-const TEST_SECONDS = 120;
-const RUN_SECONDS = 1200;
+const TEST_SECONDS = 300;
+const RUN_SECONDS = 2400;
 
 /** Rejects if the work takes longer than it may. */
 async function within(seconds, work) {
