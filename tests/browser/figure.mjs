@@ -337,9 +337,9 @@ export function written(value, decimals) {
   return value < 0 && /[1-9]/.test(digits) ? `−${digits}` : digits;
 }
 
-/** A number that a figure wrote: −1.2 × 10⁻¹⁵. */
+/** The number that a figure's text begins with: −1.2 × 10⁻¹⁵. */
 export function read(words) {
-  const [, mantissa, power = ""] = words.match(/^([−\d.\s]+?)(?:\s×\s10([⁻⁰¹²³⁴-⁹]+))?$/);
+  const [, mantissa, power = ""] = words.match(/^([−+]?[\d.\s]*\d)(?:\s×\s10([⁻⁰¹²³⁴-⁹]+))?/);
   const exponent = [...power].map((digit) => (digit === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(digit))).join("");
   return Number(`${mantissa.replace("−", "-").replace(/\s/g, "")}e${exponent || 0}`);
 }
