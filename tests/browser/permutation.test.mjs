@@ -1,11 +1,9 @@
 // The permutation figure draws what the core computes, moves words by every means, and says what is true.
 
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { loadPosenc } from "posenc";
+import { openFigure, owed, PHONE, read } from "./figure.mjs";
 
 const core = await loadPosenc();
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const FIGURE = "pe-permutation";
 const D = 16;
 const HEADS = 2;
@@ -47,37 +45,6 @@ function expected({
   return { words, permutation, result };
 }
 
-async function open(page, base, query = "") {
-  await page.goto(`${base}?${query}`);
-  await page.evaluate(() => document.querySelector("pe-permutation").scrollIntoView({ behavior: "instant" }));
-  await page.waitFor(() => document.querySelector("pe-permutation")?.shadowRoot?.querySelector(".figure"));
-  await settle(page);
-}
-
-/** Three frames: a change is computed in one, drawn in the next, and animated from there, to the end. */
-const settle = (page) =>
-  page.evaluate(async () => {
-    for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
-    const moving = document.querySelector("pe-permutation").shadowRoot.getAnimations();
-    await Promise.allSettled(moving.map(({ finished }) => finished));
-  });
-
-const texts = (page, selector) =>
-  page.evaluate(
-    (wanted) =>
-      [...document.querySelector("pe-permutation").shadowRoot.querySelectorAll(wanted)].map((element) =>
-        element.textContent.replace(/\s+/g, " ").trim(),
-      ),
-    selector,
-  );
-const text = async (page, selector) => (await texts(page, selector))[0];
-const attribute = (page, name) =>
-  page.evaluate((wanted) => document.querySelector("pe-permutation").getAttribute(wanted), name);
-const set = async (page, name, value) => {
-  await page.evaluate(([n, v]) => document.querySelector("pe-permutation").setAttribute(n, v), [name, value]);
-  await settle(page);
-};
-
 /** What stands in the drawing: outputs as signed parts of the largest, weights as parts of the largest. */
 const drawn = (page) =>
   page.evaluate(() => {
@@ -114,27 +81,21 @@ const STATES = [
   { causal: true },
 ];
 const queryOf = ({ order, ...rest }) =>
-  new URLSearchParams(
+  `?${new URLSearchParams(
     Object.entries({ ...rest, ...(order && { order: order.join() }) }).map(([name, value]) => [
       `permutation.${name}`,
       String(value),
     ]),
-  ).toString();
+  )}`;
 
-/** The number that a text begins with, written as the page writes it: 4.4 × 10⁻¹⁶. */
-function numberIn(written) {
-  const [, mantissa, power] = written.match(/([−\d.]+)(?:\s×\s10([⁻⁰¹²³⁴-⁹]+))?/);
-  const digits = power ? [...power].map((c) => (c === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(c))).join("") : "0";
-  return Number(`${mantissa.replace("−", "-")}e${digits}`);
-}
-const agrees = (written, value) => Math.abs(numberIn(written) - value) <= 0.051 * Math.abs(value);
+const agrees = (written, value) => Math.abs(read(written) - value) <= 0.051 * Math.abs(value);
 
 export default [
   {
     name: "the permutation figure draws the core's outputs, weights and differences",
     async run({ page, base, assert }) {
       for (const state of STATES) {
-        await open(page, base, queryOf(state));
+        const figure = await openFigure(page, base, FIGURE, queryOf(state));
         const { words, permutation, result } = expected(state);
         const n = words.length;
         const place = words.map((_, i) => permutation.indexOf(i));
@@ -168,7 +129,7 @@ export default [
         const hidden = state.causal ? (n * (n - 1)) / 2 : 0;
         assert.deepEqual(picture.masked, [hidden, hidden]);
 
-        const values = await texts(page, ".merits .value");
+        const values = await figure.texts(".merits .value");
         assert.ok(agrees(values[0], result.equivariance), `${values[0]} for ${result.equivariance}`);
         assert.ok(agrees(values[1], result.pooled), `${values[1]} for ${result.pooled}`);
       }
@@ -178,12 +139,10 @@ export default [
     name: "the permutation figure's table holds each word's rows and the difference of its output",
     async run({ page, base, assert }) {
       const state = { encoding: "rope", order: [1, 0, 2] };
-      await open(page, base, queryOf(state));
-      await page.click(`${FIGURE} >> .data summary`);
-      await page.waitFor(() => document.querySelector("pe-permutation").shadowRoot.querySelector("tbody tr"));
+      const figure = await openFigure(page, base, FIGURE, queryOf(state));
       const { words, permutation, result } = expected(state);
-      const cells = await texts(page, "tbody :is(th, td)");
-      const rows = words.map((_, i) => cells.slice(4 * i, 4 * i + 4));
+      const rows = await figure.rows();
+      assert.equal(rows.length, words.length);
       words.forEach((word, i) => {
         const place = permutation.indexOf(i);
         const differences = Array.from({ length: D }, (_, c) =>
@@ -198,32 +157,24 @@ export default [
   {
     name: "the arrow keys move a word, the move is spoken, and the page does not hear them",
     async run({ page, base, assert }) {
-      await open(page, base);
-      await page.evaluate(() => {
-        window.heard = [];
-        document.addEventListener("keydown", ({ key }) => window.heard.push(key));
-        document.querySelector("pe-permutation").shadowRoot.querySelector(".after button").focus();
-      });
-      await page.press("ArrowRight");
-      await page.press("ArrowRight");
-      await settle(page);
-      assert.deepEqual(await texts(page, ".after button"), ["bites", "dog", "man"]);
-      assert.equal(await attribute(page, "order"), "1,0,2");
-      assert.equal(await text(page, ".sentences [aria-live]"), "man, now position 3 of 3");
-      await page.press("Home");
-      await settle(page);
-      assert.equal(await attribute(page, "order"), "2,1,0");
+      const figure = await openFigure(page, base, FIGURE);
+      await figure.focus(".after button");
+      await figure.press("ArrowRight", "ArrowRight");
+      assert.deepEqual(await figure.texts(".after button"), ["bites", "dog", "man"]);
+      assert.equal(await figure.attribute("order"), "1,0,2");
+      assert.equal(await figure.text(".sentences [aria-live]"), "man, now position 3 of 3");
+      await figure.press("Home");
+      assert.equal(await figure.attribute("order"), "2,1,0");
       const focused = await page.evaluate(() =>
         document.querySelector("pe-permutation").shadowRoot.activeElement.getAttribute("aria-label"),
       );
       assert.equal(focused, "man, position 1 of 3");
-      assert.deepEqual(await page.evaluate(() => window.heard), []);
     },
   },
   {
     name: "a word is dragged to its place, also on a page that is scaled, and Escape puts it back",
     async run({ page, base, assert }) {
-      await open(page, base);
+      const figure = await openFigure(page, base, FIGURE);
       const box = (place) => page.box(`${FIGURE} >> .after li:nth-child(${place}) button`);
       for (const scale of [1, 0.7]) {
         await page.evaluate((by) => {
@@ -231,16 +182,16 @@ export default [
           figure.reset();
           figure.style.transform = `scale(${by})`;
         }, scale);
-        await settle(page);
+        await figure.settle();
         const first = await box(1);
         const last = await box(3);
         const from = { x: first.x + first.width / 2, y: first.y + first.height / 2 };
         await page.drag(from, { dx: last.x - first.x, dy: 4 });
-        await settle(page);
-        assert.deepEqual(await texts(page, ".after button"), ["bites", "dog", "man"], `at scale ${scale}`);
+        await figure.settle();
+        assert.deepEqual(await figure.texts(".after button"), ["bites", "dog", "man"], `at scale ${scale}`);
       }
       await page.evaluate(() => document.querySelector("pe-permutation").reset());
-      await settle(page);
+      await figure.settle();
       // a drag that is not let go: the pointer is pressed by an event, so that a key can end it
       await page.evaluate(() => {
         const button = document.querySelector("pe-permutation").shadowRoot.querySelector(".after button");
@@ -253,28 +204,24 @@ export default [
         at("pointerdown", 100);
         at("pointermove", 100 + 2 * button.offsetWidth);
       });
-      await settle(page);
-      assert.notEqual(await attribute(page, "order"), null);
-      await page.press("Escape");
-      await settle(page);
-      assert.deepEqual(await texts(page, ".after button"), ["man", "bites", "dog"]);
+      await figure.settle();
+      assert.notEqual(await figure.attribute("order"), null);
+      await figure.press("Escape");
+      assert.deepEqual(await figure.texts(".after button"), ["man", "bites", "dog"]);
     },
   },
   {
     name: "buttons reorder without a drag",
     async run({ page, base, assert }) {
-      await open(page, base);
-      await page.click(`${FIGURE} >> .after li:nth-child(2) button`);
-      await page.click(`${FIGURE} >> .handles button:nth-child(1)`);
-      await settle(page);
-      assert.deepEqual(await texts(page, ".after button"), ["bites", "man", "dog"]);
-      await page.click(`${FIGURE} >> .handles button:nth-child(1)`); // already first: nothing to do
-      await page.click(`${FIGURE} >> .handles button:nth-child(3)`);
-      await settle(page);
-      assert.deepEqual(await texts(page, ".after button"), ["dog", "man", "bites"]);
-      await page.click(`${FIGURE} >> .handles button:nth-child(4)`);
-      await settle(page);
-      const shuffled = await texts(page, ".after button");
+      const figure = await openFigure(page, base, FIGURE);
+      await figure.click(".after li:nth-child(2) button");
+      await figure.click(".handles button:nth-child(1)");
+      assert.deepEqual(await figure.texts(".after button"), ["bites", "man", "dog"]);
+      await figure.click(".handles button:nth-child(1)"); // already first: nothing to do
+      await figure.click(".handles button:nth-child(3)");
+      assert.deepEqual(await figure.texts(".after button"), ["dog", "man", "bites"]);
+      await figure.click(".handles button:nth-child(4)");
+      const shuffled = await figure.texts(".after button");
       assert.notDeepEqual(shuffled, ["dog", "man", "bites"]);
       assert.deepEqual([...shuffled].sort(), ["bites", "dog", "man"]);
     },
@@ -282,37 +229,38 @@ export default [
   {
     name: "the reader's changes go into the address, and a link reopens them",
     async run({ page, base, assert }) {
-      await open(page, base);
-      await page.click(`${FIGURE} >> .encodings .method-rope`);
-      await page.click(`${FIGURE} >> .handles button:nth-child(2)`);
+      const figure = await openFigure(page, base, FIGURE);
+      await figure.click(".encodings .method-rope");
+      await figure.click(".handles button:nth-child(2)");
       await page.waitFor(() => location.search.includes("permutation.order"));
       const search = await page.evaluate(() => location.search);
       const query = Object.fromEntries(new URLSearchParams(search));
       assert.deepEqual(query, { "permutation.encoding": "rope", "permutation.order": "1,2,0" });
-      const said = await text(page, ".takeaway");
-      await open(page, base, search.slice(1));
-      assert.deepEqual(await texts(page, ".after button"), ["bites", "man", "dog"]);
-      assert.equal(await text(page, ".takeaway"), said);
+      const said = await figure.text(".takeaway");
+      await openFigure(page, base, FIGURE, search);
+      assert.deepEqual(await figure.texts(".after button"), ["bites", "man", "dog"]);
+      assert.equal(await figure.text(".takeaway"), said);
     },
   },
   {
     name: "a new sentence starts reversed",
     async run({ page, base, assert }) {
-      await open(page, base, "permutation.order=0,2,1");
+      const figure = await openFigure(page, base, FIGURE, "?permutation.order=0,2,1");
       await page.evaluate(() => {
         const input = document.querySelector("pe-permutation").shadowRoot.querySelector(".sentence input");
         input.value = "  we saw  her duck ";
         input.dispatchEvent(new Event("change"));
       });
-      await settle(page);
-      assert.deepEqual(await texts(page, ".before .word"), ["we", "saw", "her", "duck"]);
-      assert.deepEqual(await texts(page, ".after button"), ["duck", "her", "saw", "we"]);
+      await figure.settle();
+      assert.deepEqual(await figure.texts(".before .word"), ["we", "saw", "her", "duck"]);
+      assert.deepEqual(await figure.texts(".after button"), ["duck", "her", "saw", "we"]);
     },
   },
   {
     name: "what cannot be shown is named, and the last good picture stays",
     async run({ page, base, assert }) {
-      await open(page, base, "permutation.order=1,0,2");
+      const figure = await openFigure(page, base, FIGURE, "?permutation.order=1,0,2");
+      assert.deepEqual(await figure.texts(".after button"), ["bites", "dog", "man"]);
       const refused = [
         ["order", "0,1,1", /^order must hold each of 0 to 2 once.*“0,1,1”$/],
         ["order", "0,1", /^order must/],
@@ -322,13 +270,8 @@ export default [
         ["encoding", "alibaba", /^encoding must be one of none, sinusoidal/],
         ["layers", "3", /^layers must be a whole number from 1 to 2/],
       ];
-      const good = { order: "1,0,2", sentence: "dog bites man", encoding: "none", layers: "1" };
       for (const [name, value, sentence] of refused) {
-        await set(page, name, value);
-        assert.match(await text(page, ".problem"), sentence);
-        assert.deepEqual(await texts(page, ".after button"), ["bites", "dog", "man"], `${name}=${value}`);
-        await set(page, name, good[name]);
-        assert.equal(await text(page, ".problem"), "");
+        await figure.refuses({ [name]: value }, sentence, () => figure.texts(".after button"));
       }
     },
   },
@@ -355,7 +298,7 @@ export default [
         [{ sentence: "dog bites dog", encoding: "learned" }, /^Both sentences read the same/],
         [{ sentence: "wow" }, /^One word has only one order/],
       ];
-      await open(page, base);
+      const figure = await openFigure(page, base, FIGURE);
       for (const [state, sentence] of cases) {
         const given = {
           sentence: "dog bites man",
@@ -365,12 +308,8 @@ export default [
           layers: 1,
           ...state,
         };
-        await page.evaluate((attributes) => {
-          const figure = document.querySelector("pe-permutation");
-          for (const [name, value] of Object.entries(attributes)) figure.setAttribute(name, String(value));
-        }, given);
-        await settle(page);
-        const said = await text(page, ".takeaway");
+        await figure.set(given);
+        const said = await figure.text(".takeaway");
         assert.match(said, sentence);
         const { result } = expected({ ...state });
         assert.equal(
@@ -378,14 +317,14 @@ export default [
           result.equivariance < 1e-12,
           said,
         );
-        assert.equal((await texts(page, ".mark.changed")).length > 0, result.equivariance >= 1e-12);
+        assert.equal((await figure.texts(".mark.changed")).length > 0, result.equivariance >= 1e-12);
       }
     },
   },
   {
     name: "the arrow keys read the attention weights cell by cell",
     async run({ page, base, assert }) {
-      await open(page, base, "permutation.encoding=rope");
+      const figure = await openFigure(page, base, FIGURE, "?permutation.encoding=rope");
       const { result } = expected({ encoding: "rope" });
       await page.evaluate(() => {
         document.querySelector("pe-permutation").shadowRoot.querySelectorAll(".map")[1].focus();
@@ -393,46 +332,39 @@ export default [
       // PX reads man bites dog; the mark starts at query man, key dog
       for (const key of ["Home", "ArrowDown", "ArrowRight"]) {
         await page.press(key);
-        await settle(page);
+        await figure.settle();
       }
       const weight = (value) => value.toFixed(3);
       assert.equal(
-        await text(page, "#cell-px"),
+        await figure.text("#cell-px"),
         `query bites, key bites: ${weight(result.permuted.weights[4])}`,
       );
-      assert.equal(await text(page, "#cell-x"), `query bites, key bites: ${weight(result.weights[4])}`);
-      await page.press("End");
-      await settle(page);
+      assert.equal(await figure.text("#cell-x"), `query bites, key bites: ${weight(result.weights[4])}`);
+      await figure.press("End");
       assert.equal(
-        await text(page, "#cell-px"),
+        await figure.text("#cell-px"),
         `query bites, key dog: ${weight(result.permuted.weights[5])}`,
       );
     },
   },
-  {
-    name: "twelve words fit a narrow phone, with targets of 24 px and nothing serious for axe",
-    page: { width: 336, height: 800 }, // 320 and the scroll bar that a desktop shows
-    async run({ page, base, assert }) {
-      const sentence = "the quick brown fox jumps over the lazy dog and runs away";
-      await open(page, base, queryOf({ sentence, encoding: "t5", causal: true, layers: 2 }));
-      const size = await page.evaluate(() => {
-        const root = document.querySelector("pe-permutation").shadowRoot;
-        const { scrollWidth, clientWidth } = document.documentElement;
-        const boxes = [...root.querySelectorAll("button, summary, .figure label")]
-          .filter((element) => element.checkVisibility())
-          .map((element) => element.getBoundingClientRect());
-        return { scrollWidth, clientWidth, least: Math.min(...boxes.flatMap((b) => [b.width, b.height])) };
-      });
-      assert.ok(size.scrollWidth <= size.clientWidth, `${size.scrollWidth} px in ${size.clientWidth} px`);
-      assert.ok(size.least >= 24, `a target of ${size.least} px`);
-      await page.evaluate(AXE);
-      const findings = await page.evaluate(async () => {
-        const { violations } = await window.axe.run("pe-permutation", { resultTypes: ["violations"] });
-        return violations
-          .filter(({ impact }) => impact === "serious" || impact === "critical")
-          .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
-      });
-      assert.deepEqual(findings, []);
+  ...owed(
+    FIGURE,
+    { change: { encoding: "rope" } },
+    {
+      "twelve words fit a narrow phone, with targets of 24 px and nothing serious for axe": {
+        page: PHONE,
+        query: queryOf({
+          sentence: "the quick brown fox jumps over the lazy dog and runs away",
+          encoding: "t5",
+          causal: true,
+          layers: 2,
+        }),
+        duties: ["isAccessible"],
+      },
+      "the permutation figure leaves nothing behind": { duties: ["leavesNothing"] },
+      "the permutation figure's files hold its picture and numbers, and its sentence is spoken": {
+        duties: ["speaks", "exports"],
+      },
     },
-  },
+  ),
 ];

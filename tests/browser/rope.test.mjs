@@ -1,69 +1,12 @@
 // The RoPE figures draw what the core computes, and say what they draw.
 
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { loadPosenc } from "posenc";
+import { digest, openFigure, owed, read, written } from "./figure.mjs";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const core = await loadPosenc();
 
-/** Opens the lesson with a figure in view and drawn. */
-async function open(page, base, tag, query = "") {
-  await page.goto(`${base}${query}`);
-  await page.evaluate((name) => document.querySelector(name).scrollIntoView({ behavior: "instant" }), tag);
-  await page.waitFor((name) => document.querySelector(name)?.shadowRoot?.querySelector("footer"), tag);
-  await settle(page);
-}
-
-/** Two frames: one to render in, one to have rendered. */
-const settle = (page) =>
-  page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1)))),
-  );
-
-const set = async (page, tag, attributes) => {
-  await page.evaluate(
-    ([name, given]) => {
-      for (const [key, value] of Object.entries(given)) document.querySelector(name).setAttribute(key, value);
-    },
-    [tag, attributes],
-  );
-  await settle(page);
-};
-const attributes = (page, tag, names) =>
-  page.evaluate(
-    ([name, wanted]) => wanted.map((key) => document.querySelector(name).getAttribute(key)),
-    [tag, names],
-  );
-const text = (page, tag, selector) =>
-  page.evaluate(
-    ([name, wanted]) =>
-      document.querySelector(name).shadowRoot.querySelector(wanted)?.textContent.replace(/\s+/g, " ").trim(),
-    [tag, selector],
-  );
-const texts = (page, tag, selector) =>
-  page.evaluate(
-    ([name, wanted]) =>
-      [...document.querySelector(name).shadowRoot.querySelectorAll(wanted)].map((node) =>
-        node.textContent.replace(/\s+/g, " ").trim(),
-      ),
-    [tag, selector],
-  );
-const focus = (page, tag, selector) =>
-  page.evaluate(
-    ([name, wanted]) => document.querySelector(name).shadowRoot.querySelector(wanted).focus(),
-    [tag, selector],
-  );
+const attributes = (figure, ...names) => Promise.all(names.map((name) => figure.attribute(name)));
 const centre = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
-
-/** A number as the figures write it. */
-const written = (value, decimals) => {
-  const digits = Math.abs(value).toFixed(decimals);
-  return value < 0 && /[1-9]/.test(digits) ? `−${digits}` : digits;
-};
-/** A number that a figure wrote. */
-const number = (words) => Number(words.replace("−", "-").replaceAll("\u202f", ""));
 
 const ROPE = "pe-rope";
 const SCORES = "pe-rope-scores";
@@ -94,20 +37,6 @@ const tip = (page, name) =>
 const near = (assert, actual, expected, allowance, what) =>
   assert.ok(Math.abs(actual - expected) <= allowance, `${what}: ${actual}, expected ${expected}`);
 
-/** Size and digest of a map's pixels. */
-const drawn = (page, which) =>
-  page.evaluate(async (name) => {
-    const root = document.querySelector("pe-rope-scores").shadowRoot;
-    const canvas = root.querySelector(`canvas[data-map="${name}"]`);
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-    return {
-      width: canvas.width,
-      height: canvas.height,
-      hex: [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join(""),
-    };
-  }, which);
-
 /** The scores before and after the rotation, by the core. */
 function maps({ seqLen = 16, headDim = 64, ropeTheta = 10000, seed = 6, repeat = true } = {}) {
   const random = core.randomNormal(2 * seqLen * headDim, seed);
@@ -125,13 +54,13 @@ function maps({ seqLen = 16, headDim = 64, ropeTheta = 10000, seed = 6, repeat =
   return { before: scores(q, k), after: scores(turn(q), turn(k)) };
 }
 
-async function sameMaps(page, assert, options, limit) {
+async function sameMaps(figure, assert, options, limit) {
   const { seqLen = 16 } = options;
   for (const [which, scores] of Object.entries(maps(options))) {
-    const { width, height, hex } = await drawn(page, which);
+    const [{ width, height, hex }] = await figure.canvases(`canvas[data-map="${which}"]`);
     const config = { rows: seqLen, cols: seqLen, width, height, vmin: -limit, vmax: limit };
     const pixels = core.colormap(Float32Array.from(scores), core.lut(), config);
-    assert.equal(hex, createHash("sha256").update(pixels).digest("hex"), which);
+    assert.equal(hex, digest(pixels), which);
   }
 }
 
@@ -139,14 +68,14 @@ export default [
   {
     name: "the hands, the bars and the numbers of RoPE are the core's",
     async run({ page, base, assert }) {
-      await open(page, base, ROPE);
+      const figure = await openFigure(page, base, ROPE);
       for (const state of [
         { m: 12, n: 7 },
         { m: 3000, n: 41, layout: "half", pair: 3 },
         { m: 5, n: 9, headDim: 16, ropeTheta: 500000, pair: 2, seed: 1 },
       ]) {
         const { m, n, pair = 1, headDim = 8, ropeTheta = 10000, layout = "interleaved", seed = 6728 } = state;
-        await set(page, ROPE, { m, n, pair, "head-dim": headDim, "rope-theta": ropeTheta, layout, seed });
+        await figure.set({ m, n, pair, "head-dim": headDim, "rope-theta": ropeTheta, layout, seed });
         const { turned, plain, score } = rope(state);
         const at = layout === "half" ? [pair, pair + headDim / 2] : [2 * pair, 2 * pair + 1];
         for (const [i, name] of ["q", "k"].entries()) {
@@ -154,24 +83,24 @@ export default [
           for (const axis of [0, 1])
             near(assert, drawnTip[axis], turned[i][at[axis]], 1e-9, `tip of ${name}`);
         }
-        const [before, after, byOffset] = await texts(page, ROPE, ".readings output");
+        const [before, after, byOffset] = await figure.texts(".readings output");
         assert.equal(before, written(plain, 3));
         assert.equal(after, written(score, 3));
         assert.equal(byOffset, after);
-        const parts = await texts(page, ROPE, ".rows b");
+        const parts = await figure.texts(".rows b");
         assert.equal(parts.length, headDim / 2);
-        const sum = parts.reduce((total, part) => total + number(part), 0);
+        const sum = parts.reduce((total, part) => total + read(part), 0);
         near(assert, sum, score, parts.length * 0.0005 + 0.0005, "sum of the parts");
-        assert.equal(await text(page, ROPE, ".total b"), written(score, 3));
+        assert.equal(await figure.text(".total b"), written(score, 3));
       }
     },
   },
   {
     name: "RoPE's sentence and table say what the state is",
     async run({ page, base, assert }) {
-      await open(page, base, ROPE, "?rope.m=40&rope.n=61");
+      const figure = await openFigure(page, base, ROPE, "?rope.m=40&rope.n=61");
       const { score, plain, invFreq } = rope({ m: 40, n: 61 });
-      const sentence = await text(page, ROPE, ".takeaway");
+      const sentence = await figure.text(".takeaway");
       assert.ok(
         sentence.startsWith(
           `Query at 40, key at 61: relative position 21. The score is ${written(score, 3)} (${written(plain, 3)} without rotation)`,
@@ -180,13 +109,7 @@ export default [
       );
       const change = /largest change (\d) × 10⁻¹([⁰¹²³⁴⁵⁶⁷⁸⁹])/.exec(sentence);
       assert.ok(change, sentence);
-      await page.click(`${ROPE} >> summary`);
-      await page.waitFor(() => document.querySelector("pe-rope").shadowRoot.querySelector("tbody tr"));
-      const rows = await page.evaluate(() =>
-        [...document.querySelector("pe-rope").shadowRoot.querySelectorAll("tbody tr")].map((row) =>
-          [...row.cells].map((cell) => cell.textContent),
-        ),
-      );
+      const rows = await figure.rows();
       assert.equal(rows.length, invFreq.length + 1);
       assert.deepEqual(rows.at(-1).slice(-2), [written(plain, 4), written(score, 4)]);
     },
@@ -194,58 +117,49 @@ export default [
   {
     name: "shifting both positions leaves the score, and moving one does not",
     async run({ page, base, assert }) {
-      await open(page, base, ROPE);
-      const score = () => text(page, ROPE, ".score output");
+      const figure = await openFigure(page, base, ROPE);
+      const score = () => figure.text(".score output");
       const first = await score();
       for (const [label, m, n] of [
         ["+10", "22", "17"],
         ["+1", "23", "18"],
         ["−10", "13", "8"],
       ]) {
-        await page.click(`${ROPE} >> .shift button[aria-label$="${label}"]`);
-        await settle(page);
-        assert.deepEqual(await attributes(page, ROPE, ["m", "n"]), [m, n]);
+        await figure.click(`.shift button[aria-label$="${label}"]`);
+        assert.deepEqual(await attributes(figure, "m", "n"), [m, n]);
         assert.equal(await score(), first);
       }
-      await set(page, ROPE, { m: 1300, n: 1295 });
+      await figure.set({ m: 1300, n: 1295 });
       assert.equal(await score(), first);
-      await set(page, ROPE, { n: 1296 });
+      await figure.set({ n: 1296 });
       assert.notEqual(await score(), first);
     },
   },
   {
     name: "with the distance locked, each slider moves both positions",
     async run({ page, base, assert }) {
-      await open(page, base, ROPE);
-      await page.evaluate(() => {
-        window.heard = [];
-        document.addEventListener("keydown", ({ key }) => window.heard.push(key));
-      });
-      await focus(page, ROPE, '.control.n input[type="range"]');
-      await page.press("ArrowRight");
-      await settle(page);
-      assert.deepEqual(await attributes(page, ROPE, ["m", "n"]), [null, "8"]);
-      await page.click(`${ROPE} >> .both input`);
-      await focus(page, ROPE, '.control.m input[type="range"]');
-      for (let i = 0; i < 3; i++) await page.press("ArrowRight");
-      await settle(page);
-      assert.deepEqual(await attributes(page, ROPE, ["m", "n"]), ["15", "11"]);
-      await focus(page, ROPE, '.control.n input[type="range"]');
-      await page.press("Home");
-      await settle(page);
-      assert.deepEqual(await attributes(page, ROPE, ["m", "n"]), ["4", "0"]);
-      assert.deepEqual(await page.evaluate(() => window.heard), []);
+      const figure = await openFigure(page, base, ROPE);
+      await figure.focus('.control.n input[type="range"]');
+      await figure.press("ArrowRight");
+      assert.deepEqual(await attributes(figure, "m", "n"), [null, "8"]);
+      await figure.click(".both input");
+      await figure.focus('.control.m input[type="range"]');
+      await figure.press("ArrowRight", "ArrowRight", "ArrowRight");
+      assert.deepEqual(await attributes(figure, "m", "n"), ["15", "11"]);
+      await figure.focus('.control.n input[type="range"]');
+      await figure.press("Home");
+      assert.deepEqual(await attributes(figure, "m", "n"), ["4", "0"]);
     },
   },
   {
     name: "the tips of q and k follow the pointer and the arrow keys, also in a scaled page",
     async run({ page, base, assert }) {
-      await open(page, base, ROPE);
+      const figure = await openFigure(page, base, ROPE);
       await page.evaluate(() => {
         window.changes = 0;
         document.querySelector("pe-rope").addEventListener("pe-change", () => ++window.changes);
       });
-      const component = async (name, i) => Number((await attributes(page, ROPE, [name]))[0].split(" ")[i]);
+      const component = async (name, i) => Number((await figure.attribute(name)).split(" ")[i]);
       // Without scrolling, unlike page.box.
       const unitCircle = () =>
         page.evaluate(() => {
@@ -260,7 +174,7 @@ export default [
         const start = centre(await page.box(`${ROPE} >> #tip-q .dot`));
         const { x, y, width } = await unitCircle();
         await page.drag(start, { x: x - 0.4 * width, y: y - 0.3 * width });
-        await settle(page);
+        await figure.settle();
         near(assert, await component("q", 2), -0.8, 0.03, `x at scale ${scale}`);
         near(assert, await component("q", 3), 0.6, 0.03, `y at scale ${scale}`);
       }
@@ -272,45 +186,42 @@ export default [
       const turned = centre(await page.box(`${ROPE} >> .plane .hand.k > .hit`));
       const { x, y, width } = await unitCircle();
       await page.drag(turned, { x: x + width / 2, y });
-      await settle(page);
+      await figure.settle();
       near(assert, await component("k", 2), Math.cos(n * invFreq[1]), 0.03, "x of k");
       near(assert, await component("k", 3), -Math.sin(n * invFreq[1]), 0.03, "y of k");
       assert.ok((await page.evaluate(() => window.changes)) > 0);
 
       const before = await component("q", 2);
-      await focus(page, ROPE, "#tip-q");
-      await page.press("ArrowRight");
-      await page.press("Shift+ArrowLeft");
-      await settle(page);
+      await figure.focus("#tip-q");
+      await figure.press("ArrowRight", "Shift+ArrowLeft");
       near(assert, await component("q", 2), before + 0.09, 1e-3, "x after the keys");
-      const [q, k] = (await attributes(page, ROPE, ["q", "k"])).map((list) =>
+      const [q, k] = (await attributes(figure, "q", "k")).map((list) =>
         Float64Array.from(list.split(" "), Number),
       );
-      assert.equal(await text(page, ROPE, ".score output"), written(rope({ m, n, q, k }).score, 3));
+      assert.equal(await figure.text(".score output"), written(rope({ m, n, q, k }).score, 3));
     },
   },
   {
     name: "RoPE's state goes into the address and comes back from it",
     async run({ page, newPage, base, assert }) {
-      await open(page, base, ROPE);
-      await page.click(`${ROPE} >> .shift button[aria-label$="+10"]`);
-      await focus(page, ROPE, "#tip-k");
+      const figure = await openFigure(page, base, ROPE);
+      await figure.click('.shift button[aria-label$="+10"]');
+      await figure.focus("#tip-k");
       await page.press("ArrowUp");
       await page.waitFor(() => {
         const query = new URLSearchParams(location.search);
         return query.get("rope.m") === "22" && query.has("rope.k");
       });
-      const said = await text(page, ROPE, ".takeaway");
+      const said = await figure.text(".takeaway");
       const other = await newPage({});
-      await open(other, base, ROPE, await page.evaluate(() => location.search));
-      assert.equal(await text(other, ROPE, ".takeaway"), said);
+      const again = await openFigure(other, base, ROPE, await page.evaluate(() => location.search));
+      assert.equal(await again.text(".takeaway"), said);
     },
   },
   {
     name: "a wrong value in RoPE is a sentence in place, and the last good picture stays",
-    async run({ page, base, assert }) {
-      await open(page, base, ROPE);
-      const good = await tip(page, "q");
+    async run({ page, base }) {
+      const figure = await openFigure(page, base, ROPE);
       const eight = "must be a list of 8 numbers from −10 to 10";
       for (const [name, value, sentence] of [
         ["head-dim", "7", "head-dim must be even, got 7"],
@@ -321,33 +232,28 @@ export default [
         ["q", "1,2,3,4,5,6,7,x", `q ${eight}, got “x”`],
         ["layout", "halves", "layout must be one of interleaved, half, got “halves”"],
       ]) {
-        await set(page, ROPE, { [name]: value });
-        assert.equal(await text(page, ROPE, ".problem"), sentence);
-        assert.deepEqual(await tip(page, "q"), good);
-        await page.evaluate((attr) => document.querySelector("pe-rope").removeAttribute(attr), name);
+        await figure.refuses({ [name]: value }, sentence, () => tip(page, "q"));
       }
-      await settle(page);
-      assert.equal(await text(page, ROPE, ".problem"), "");
     },
   },
   {
     name: "the score maps' pixels are the core's, repeated and independent",
     async run({ page, base, assert }) {
-      await open(page, base, SCORES);
-      await sameMaps(page, assert, {}, 10);
-      await set(page, SCORES, { repeat: "false", "seq-len": 24, "head-dim": 16, seed: 3 });
-      const limit = number((await texts(page, SCORES, ".bar span"))[2]);
-      await sameMaps(page, assert, { repeat: false, seqLen: 24, headDim: 16, seed: 3 }, limit);
+      const figure = await openFigure(page, base, SCORES);
+      await sameMaps(figure, assert, {}, 10);
+      await figure.set({ repeat: "false", "seq-len": 24, "head-dim": 16, seed: 3 });
+      const limit = read((await figure.texts(".bar span"))[2]);
+      await sameMaps(figure, assert, { repeat: false, seqLen: 24, headDim: 16, seed: 3 }, limit);
     },
   },
   {
     name: "diagonals agree to rounding with one q and one k, and differ with independent rows",
     async run({ page, base, assert }) {
-      await open(page, base, SCORES);
-      const [before, after] = await texts(page, SCORES, ".spread b");
+      const figure = await openFigure(page, base, SCORES);
+      const [before, after] = await figure.texts(".spread b");
       assert.equal(before, "0");
       assert.match(after, /^\d × 10⁻¹[³⁴⁵]$/);
-      await set(page, SCORES, { repeat: "false" });
+      await figure.set({ repeat: "false" });
       const size = 16;
       const spread = (scores) => {
         const diagonals = Array.from({ length: 2 * size - 1 }, () => []);
@@ -357,16 +263,16 @@ export default [
         return Math.max(...diagonals.map((values) => Math.max(...values) - Math.min(...values)));
       };
       const expected = Object.values(maps({ repeat: false })).map((scores) => written(spread(scores), 2));
-      assert.deepEqual(await texts(page, SCORES, ".spread b"), expected);
-      assert.match(await text(page, SCORES, ".takeaway"), /proves nothing/);
+      assert.deepEqual(await figure.texts(".spread b"), expected);
+      assert.match(await figure.text(".takeaway"), /proves nothing/);
     },
   },
   {
     name: "the mean cosine of 32 pairs is 0.49 at 50, 0.56 at 100 and first negative at 725",
     async run({ page, base, assert }) {
-      await open(page, base, SCORES);
+      const figure = await openFigure(page, base, SCORES);
       assert.match(
-        await text(page, SCORES, ".takeaway"),
+        await figure.text(".takeaway"),
         /mean cosine is 0\.49 at 50, 0\.56 at 100; it rises again after 5 and is first negative at 725: no steady decay\.$/,
       );
       const { invFreq } = core.ropeInvFreq({ headDim: 64 });
@@ -374,8 +280,8 @@ export default [
         Float64Array.from({ length: 1025 }, (_, i) => i),
         invFreq,
       );
-      await set(page, SCORES, { distance: 725 });
-      assert.equal(await text(page, SCORES, ".here"), `distance 725: ${written(curve[725] / 32, 2)}`);
+      await figure.set({ distance: 725 });
+      assert.equal(await figure.text(".here"), `distance 725: ${written(curve[725] / 32, 2)}`);
       const path = await page.evaluate(() =>
         document.querySelector("pe-rope-scores").shadowRoot.querySelector(".curve .line").getAttribute("d"),
       );
@@ -392,13 +298,9 @@ export default [
   {
     name: "the arrow keys read the score maps cell by cell, and the page does not hear them",
     async run({ page, base, assert }) {
-      await open(page, base, SCORES);
+      const figure = await openFigure(page, base, SCORES);
       const { before, after } = maps();
-      await page.evaluate(() => {
-        window.heard = [];
-        document.addEventListener("keydown", ({ key }) => window.heard.push(key));
-      });
-      await focus(page, SCORES, "#after");
+      await figure.focus("#after");
       const spoken = () =>
         page.evaluate(() => {
           const grid = document.querySelector("pe-rope-scores").shadowRoot.querySelector("#after");
@@ -415,35 +317,29 @@ export default [
         ["ArrowDown", [5, 15]],
         ["Home", [5, 0]],
       ]) {
-        await page.press(key);
-        await settle(page);
+        await figure.press(key);
         assert.deepEqual(await spoken(), at(cell));
       }
-      const read = await texts(page, SCORES, ".readout dd");
+      const read = await figure.texts(".readout dd");
       assert.deepEqual(read, ["5", "0", "−5", written(before[80], 2), written(after[80], 2)]);
-      assert.deepEqual(await page.evaluate(() => window.heard), []);
 
       const box = await page.box(`${SCORES} >> #before`);
       await page.hover({ x: box.x + (box.width * 9.5) / 16, y: box.y + (box.height * 2.5) / 16 });
-      await settle(page);
-      assert.deepEqual((await texts(page, SCORES, ".readout dd")).slice(0, 3), ["2", "9", "+7"]);
+      await figure.settle();
+      assert.deepEqual((await figure.texts(".readout dd")).slice(0, 3), ["2", "9", "+7"]);
     },
   },
   {
     name: "a wrong value in the score maps is a sentence in place, and the last good picture stays",
-    async run({ page, base, assert }) {
-      await open(page, base, SCORES);
-      const good = await drawn(page, "after");
+    async run({ page, base }) {
+      const figure = await openFigure(page, base, SCORES);
       for (const [name, value, sentence] of [
         ["head-dim", "63", "head-dim must be even, got 63"],
         ["seq-len", "65", "seq-len must be a whole number from 2 to 64, got “65”"],
         ["distance", "1025", "distance must be at most max-offset, here 1024, got 1025"],
         ["repeat", "maybe", "repeat must be true or false, got “maybe”"],
       ]) {
-        await set(page, SCORES, { [name]: value });
-        assert.equal(await text(page, SCORES, ".problem"), sentence);
-        assert.deepEqual(await drawn(page, "after"), good);
-        await page.evaluate((attr) => document.querySelector("pe-rope-scores").removeAttribute(attr), name);
+        await figure.refuses({ [name]: value }, sentence, () => figure.canvases('canvas[data-map="after"]'));
       }
     },
   },
@@ -454,47 +350,44 @@ export default [
     name: `the RoPE figures fit ${width} px in ${colorScheme} colours, hold their height and please axe-core`,
     page: { width, colorScheme },
     async run({ page, base, assert }) {
-      await open(page, base, ROPE);
-      await open(page, base, SCORES);
+      const rope = await openFigure(page, base, ROPE);
+      const scores = await openFigure(page, base, SCORES);
       await page.evaluate(() => document.querySelector("pe-rope").scrollIntoView());
       await page.waitFor(() => document.querySelector("pe-rope").shadowRoot?.querySelector("footer"));
       await page.evaluate(() => document.fonts.ready.then(() => 1));
-      await settle(page);
+      await rope.settle();
       const height = (tag) =>
         page.evaluate(
           (name) => document.querySelector(name).shadowRoot.querySelector("section").offsetHeight,
           tag,
         );
       const first = [await height(ROPE), await height(SCORES)];
-      await set(page, ROPE, { m: 4096, n: 300, "head-dim": 16, "rope-theta": 1e6, pair: 7, layout: "half" });
-      await set(page, SCORES, { repeat: "false", "seq-len": 64, curve: "q-k", "max-offset": 4096 });
+      await rope.set({ m: 4096, n: 300, "head-dim": 16, "rope-theta": 1e6, pair: 7, layout: "half" });
+      await scores.set({ repeat: "false", "seq-len": 64, curve: "q-k", "max-offset": 4096 });
       assert.deepEqual([await height(ROPE), await height(SCORES)], first);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
-      await page.evaluate(AXE);
-      const found = await page.evaluate(async () => {
-        const { violations } = await window.axe.run(
-          { include: [["pe-rope"], ["pe-rope-scores"]] },
-          { resultTypes: ["violations"] },
-        );
-        return violations
-          .filter(({ impact }) => impact === "serious" || impact === "critical")
-          .map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
-      });
-      assert.deepEqual(found, []);
-      const small = await page.evaluate(() =>
-        ["pe-rope", "pe-rope-scores"].flatMap((tag) =>
-          [
-            ...document
-              .querySelector(tag)
-              .shadowRoot.querySelectorAll("button, select, input, summary, .tip .hit"),
-          ]
-            .map((node) => [tag, node, (node.closest("label") ?? node).getBoundingClientRect()])
-            .filter(([, , { width, height }]) => width > 0 && Math.min(width, height) < 24)
-            .map(([name, node]) => `${name} ${node.outerHTML.slice(0, 80)}`),
-        ),
-      );
-      assert.deepEqual(small, []);
+      await rope.isAccessible();
+      await scores.isAccessible();
       assert.deepEqual(await page.consoleErrors(), []);
     },
   })),
+  ...owed(
+    ROPE,
+    { change: { m: 40 }, elsewhere: ["isAccessible"] },
+    {
+      "RoPE leaves nothing behind": { duties: ["leavesNothing"] },
+      "RoPE's files hold its picture and numbers, and its sentence is spoken": {
+        duties: ["speaks", "exports"],
+      },
+    },
+  ),
+  ...owed(
+    SCORES,
+    { change: { repeat: "false" }, elsewhere: ["isAccessible"] },
+    {
+      "the score maps leave nothing behind": { duties: ["leavesNothing"] },
+      "the files of the score maps hold their picture and numbers, and the sentence is spoken": {
+        duties: ["speaks", "exports"],
+      },
+    },
+  ),
 ];
