@@ -74,8 +74,10 @@ f32x4 exp2(f32x4 x) {
 }
 
 // Turns row[0..visible) from log2 units into exponentials relative to their largest; the rest of row[0..padded)
-// becomes 0. Returns 1 / their sum.
+// becomes 0. Returns 1 / their sum, or NaN if a logit is not finite, which the clamps below would hide.
 float exponentials(float* row, size_t visible, size_t padded) {
+  float nothing = 0;
+  for (size_t j = 0; j < visible; ++j) nothing += row[j] * 0;
   std::fill(row + visible, row + padded, -std::numeric_limits<float>::max());
   f32x4 largest = splat(-std::numeric_limits<float>::max());
   for (size_t j = 0; j < padded; j += 4) largest = max(load<f32x4>(row + j), largest);
@@ -87,7 +89,7 @@ float exponentials(float* row, size_t visible, size_t padded) {
     store(row + j, e);
   }
   std::fill(row + visible, row + padded, 0.0f);
-  return 1.0f / sum(sums);
+  return 1.0f / sum(sums) + nothing;
 }
 
 void multiply_in_place(float* row, size_t n, float factor) {
@@ -101,7 +103,7 @@ const char* invalid(const AttentionConfig& config) {
   if (config.seq_len < 1) return "seq_len must be at least 1";
   if (config.head_dim < 1) return "head_dim must be at least 1";
   if (config.head_dim > 1 << 24) return "head_dim must be at most 2^24";  // the scratch is counted in an int
-  if (!std::isfinite(config.scale)) return "scale must be finite";
+  if (!(std::fabs(config.scale) <= 1e30)) return "scale must be a number within 1e30 of 0";
   const double rows = static_cast<double>(config.num_heads) * config.seq_len;
   if (rows * config.seq_len > kMaxCells) return "num_heads * seq_len * seq_len must be at most 2^28 cells";
   if (rows * config.head_dim > kMaxCells) return "num_heads * seq_len * head_dim must be at most 2^28 cells";

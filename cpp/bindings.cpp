@@ -24,15 +24,23 @@ val sentence(const std::string& text) {
   return val(text);
 }
 
-// A byte count in digits; below 2^63.
-std::string whole(double number) {
-  return std::to_string(static_cast<uint64_t>(number));
+// A count of bytes in words.
+std::string bytes_of(double number) {
+  const bool huge = number >= 0x1p63;
+  return std::to_string(static_cast<uint64_t>(huge ? number / 0x1p30 : number)) + (huge ? " GiB" : " bytes");
 }
 
 // Empty, or why a result of that size is not computed.
 std::string too_large(double bytes) {
   if (!(bytes > kMaxBytes)) return "";
-  return "the result would take " + whole(bytes) + " bytes; at most " + whole(kMaxBytes) + " fit";
+  return "the result would take " + bytes_of(bytes) + "; at most " + bytes_of(kMaxBytes) + " fit";
+}
+
+// Empty, or why so many cosines are not computed in one call.
+std::string too_many(size_t rows, size_t pairs) {
+  if (pairs > 1 << 24) return "inv_freq must have at most 2^24 entries";
+  if (static_cast<double>(rows) * static_cast<double>(pairs) <= kMaxCells) return "";
+  return "positions or offsets times inv_freq must be at most 2^28 cells";
 }
 
 template <class Config>
@@ -55,8 +63,9 @@ class Memory {
   template <class T>
   std::span<T> take(double size) {
     bytes_ += size * sizeof(T);
-    const auto n = static_cast<size_t>(size);
-    void* block = bytes_ > 0x1p32 ? nullptr : std::calloc(n + 1, sizeof(T));
+    const bool fits = size >= 0 && bytes_ <= 0x1p32;
+    const size_t n = fits ? static_cast<size_t>(size) : 0;
+    void* block = fits ? std::calloc(n + 1, sizeof(T)) : nullptr;
     if (!block) {
       refused_ = true;
       return {};
@@ -74,7 +83,7 @@ class Memory {
   }
 
   bool refused() const { return refused_; }
-  val refusal() const { return sentence("the browser refused " + whole(bytes_) + " bytes of memory"); }
+  val refusal() const { return sentence("the browser refused " + bytes_of(bytes_) + " of memory"); }
 
  private:
   static constexpr int kMaxBlocks = 24;
@@ -165,6 +174,7 @@ val shift_matrices_js(const val& inv_freq_js, double k) {
 val dot_by_offset_js(const val& offsets_js, const val& inv_freq_js) {
   Memory memory;
   const auto offsets = memory.copy<double>(offsets_js), inv_freq = memory.copy<double>(inv_freq_js);
+  if (const auto text = too_many(offsets.size(), inv_freq.size()); !text.empty()) return sentence(text);
   const auto dot = memory.take<double>(static_cast<double>(offsets.size()));
   if (memory.refused()) return memory.refusal();
   dot_by_offset(dot, offsets, inv_freq);
@@ -228,7 +238,9 @@ val rope_inv_freq_js(RopeConfig config, const val& short_factor, const val& long
   return result;
 }
 
-val dynamic_seq_len_js(const RopeConfig& config, double cached_seq_len, double seq_len) {
+val dynamic_seq_len_js(RopeConfig config, double cached_seq_len, double seq_len) {
+  config.rope_type = RopeType::kDynamic;
+  if (const char* text = invalid(config)) return sentence(text);
   return val(dynamic_seq_len(config, cached_seq_len, seq_len));
 }
 
@@ -256,6 +268,8 @@ val rope_cos_sin_js(const val& positions_js, const val& inv_freq_js, double atte
 val rope_cache_js(int seq_len, double first_position, const val& inv_freq_js, double attention_factor) {
   Memory memory;
   const auto inv_freq = memory.copy<double>(inv_freq_js);
+  if (const auto text = too_many(static_cast<size_t>(seq_len), inv_freq.size()); !text.empty())
+    return sentence(text);
   const double cells = static_cast<double>(seq_len) * static_cast<double>(inv_freq.size());
   if (const auto text = too_large(8 * cells); !text.empty()) return sentence(text);
   const auto cos = memory.take<float>(cells), sin = memory.take<float>(cells);
@@ -311,6 +325,7 @@ val rope_score_by_offset_js(const val& offsets_js, const val& q_js, const val& k
   const auto offsets = memory.copy<double>(offsets_js), q = memory.copy<double>(q_js),
              k = memory.copy<double>(k_js);
   const auto inv_freq = memory.copy<double>(inv_freq_js);
+  if (const auto text = too_many(offsets.size(), inv_freq.size()); !text.empty()) return sentence(text);
   const auto score = memory.take<double>(static_cast<double>(offsets.size()));
   if (memory.refused()) return memory.refusal();
   rope_score_by_offset(score, offsets, q, k, inv_freq);
@@ -470,6 +485,7 @@ val rope_format_errors_js(const val& positions_js, const val& inv_freq_js, Float
                           const RoundedSteps& rounded) {
   Memory memory;
   const auto positions = memory.copy<double>(positions_js), inv_freq = memory.copy<double>(inv_freq_js);
+  if (const auto text = too_many(positions.size(), inv_freq.size()); !text.empty()) return sentence(text);
   const auto error = memory.take<double>(static_cast<double>(positions.size()));
   if (memory.refused()) return memory.refusal();
   rope_format_errors(error, positions, inv_freq, format, rounded);

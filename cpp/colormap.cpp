@@ -31,6 +31,7 @@ struct Axis {
 struct Cover {
   int from, to;
   double first_weight, last_weight;
+  bool operator==(const Cover&) const = default;
 };
 
 // Where a pixel begins, in cells. An edge that misses a cell's by a rounding is that cell's: the next cell,
@@ -100,8 +101,9 @@ const char* invalid(const ColormapConfig& config) {
       !(config.first_col + config.num_cols <= config.cols)) {
     return "first_col and num_cols must name a part of the matrix";
   }
-  if (!(config.vmin < config.vmax) || !std::isfinite(config.vmax - config.vmin)) {
-    return "vmin must be less than vmax, both finite";
+  const double range = config.vmax - config.vmin;
+  if (!(range > 0) || !std::isfinite(range) || !std::isfinite(kLutSize / range)) {
+    return "vmin must be less than vmax, both finite and not too close";
   }
   return nullptr;
 }
@@ -123,8 +125,18 @@ void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<con
   const double levels = kLutSize / (config.vmax - config.vmin);
   const int first_cell = cover_of(cols, 0).from, last_cell = cover_of(cols, col_pixels - 1).to;
 
+  const auto pixel = [&](int r, int c) -> uint32_t& {
+    const int at = config.transpose ? c * row_pixels + r : r * col_pixels + c;
+    return rgba[static_cast<size_t>(at)];
+  };
+  Cover last_cover{-1, -1, 0, 0};
   for (int r = 0; r < row_pixels; ++r) {
     const Cover row_cover = cover_of(rows, r);
+    if (row_cover == last_cover) {  // zoomed in: the row above once more
+      for (int c = 0; c < col_pixels; ++c) pixel(r, c) = pixel(r - 1, c);
+      continue;
+    }
+    last_cover = row_cover;
     std::fill(scratch.begin(), scratch.end(), 0.0);
     for (int row = row_cover.from; row <= row_cover.to; ++row) {
       const float* cells = &values[static_cast<size_t>(row) * static_cast<size_t>(config.cols)];
@@ -139,10 +151,7 @@ void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<con
         sum += weight_of(col_cover, cell) * scratch[static_cast<size_t>(cell)];
       }
       const double level = (sum / (row_weight * total(col_cover)) - config.vmin) * levels + kNudge;
-      const size_t at = config.transpose
-                            ? static_cast<size_t>(c) * static_cast<size_t>(row_pixels) + static_cast<size_t>(r)
-                            : static_cast<size_t>(r) * static_cast<size_t>(col_pixels) + static_cast<size_t>(c);
-      rgba[at] = std::isnan(level) ? 0 : lut[static_cast<size_t>(std::clamp(level, 0.0, kLutSize - 1.0))];
+      pixel(r, c) = std::isnan(level) ? 0 : lut[static_cast<size_t>(std::clamp(level, 0.0, kLutSize - 1.0))];
     }
   }
 }

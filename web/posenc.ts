@@ -241,6 +241,22 @@ type Fields = Record<string, Reader>;
 interface Given {
   [field: string]: unknown;
 }
+/** Fields that a reader has found to be numbers. */
+type Counts = Record<
+  | "seqLen"
+  | "dModel"
+  | "headDim"
+  | "numHeads"
+  | "numLayers"
+  | "batch"
+  | "vocabSize"
+  | "positionRows"
+  | "rows"
+  | "cols"
+  | "firstRow"
+  | "firstCol",
+  number
+>;
 
 const show = (value: unknown): string => {
   if (typeof value === "string") return JSON.stringify(value);
@@ -360,6 +376,13 @@ const ROPE_SHAPE: Fields = {
   rotaryDim: optional(integer, undefined),
   layout: pairLayout,
 };
+const ROWS: Fields = {
+  numHeads: optional(integer, 1),
+  headDim: integer,
+  rotaryDim: optional(integer, undefined),
+};
+const CACHE: Fields = { firstPosition: optional(number, 0), attentionFactor: optional(number, 1) };
+const CROSS: Fields = { seqLen: integer, dModel: integer, headDim: integer, scale: optional(number, 1) };
 const ALIBI: Fields = { numHeads: integer, alibiBiasMax: optional(number, 8) };
 const T5: Fields = {
   numBuckets: optional(integer, 32),
@@ -458,22 +481,38 @@ function wrap(core: Core, simd: boolean): Posenc {
     shape.rotaryDim ??= shape.headDim;
     return shape;
   };
-  const layers = (x: Float64Array, layer: LayerWeights, permutation: Int32Array, given: LayerConfig) => {
+  const layers = (
+    x: Float64Array,
+    layer: LayerWeights,
+    permutation: Int32Array | null,
+    given: LayerConfig,
+  ) => {
     const settings = config(LAYER, "config", given);
     const weights = config(LAYER_WEIGHTS, "layer", layer);
-    const { seqLen, dModel, numHeads = 1, numLayers = 1 } = given;
+    const { seqLen, dModel, numHeads, numLayers } = settings as Counts;
+    if (permutation) sameLength("permutation", permutation, seqLen, "one per row");
     sameLength("x", check(f64, "x", x), seqLen * dModel, "seqLen × dModel");
     for (const name of ["wQ", "wK", "wV", "wO"] as const) {
-      sameLength(name, layer[name], numLayers * dModel * dModel, "numLayers × dModel × dModel");
+      sameLength(
+        name,
+        weights[name] as Float64Array,
+        numLayers * dModel * dModel,
+        "numLayers × dModel × dModel",
+      );
     }
-    if (given.encoding === "learned") {
+    const { learned, t5 } = core.Encoding as Record<string, unknown>;
+    if (settings.encoding === learned) {
       sameLength("positions", weights.positions as Float64Array, seqLen * dModel, "seqLen × dModel");
     }
-    if (given.encoding === "t5") {
+    if (settings.encoding === t5) {
       const buckets = (settings.t5 as Given).numBuckets as number;
       sameLength("t5Table", weights.t5Table as Float64Array, buckets * numHeads, "numBuckets × numHeads");
     }
-    return call<OrderResult>("selfAttention", [x, weights, permutation, settings], settings);
+    return call<OrderResult>(
+      "selfAttention",
+      [x, weights, permutation ?? new Int32Array(), settings],
+      settings,
+    );
   };
 
   return {
@@ -506,7 +545,7 @@ function wrap(core: Core, simd: boolean): Posenc {
     },
     embed(tokenIds, tokenTable, positionTable, given) {
       const settings = config(EMBEDDING, "config", given);
-      const { batch, seqLen, vocabSize, dModel, positionRows } = given;
+      const { batch, seqLen, vocabSize, dModel, positionRows } = settings as Counts;
       sameLength("tokenIds", check(i32, "tokenIds", tokenIds), batch * seqLen, "batch × seqLen");
       const f32 = array(Float32Array);
       sameLength(
@@ -537,26 +576,40 @@ function wrap(core: Core, simd: boolean): Posenc {
       const { config: settings } = rope(given);
       return call("yarnCorrectionRange", [settings], settings);
     },
-    yarnMscale: (factor, mscale = 1) =>
-      call("yarnMscale", [check(number, "factor", factor), check(number, "mscale", mscale)]),
-    longropeAttentionFactor: (factor, originalMaxPositionEmbeddings) =>
-      call("longropeAttentionFactor", [
-        check(number, "factor", factor),
-        check(number, "originalMaxPositionEmbeddings", originalMaxPositionEmbeddings),
-      ]),
+    yarnMscale(factor, mscale = 1) {
+      const args = [check(number, "factor", factor), check(number, "mscale", mscale)];
+      const result = call<number>("yarnMscale", args);
+      if (!Number.isFinite(result)) throw new RangeError(`mscale must be smaller; got mscale = ${mscale}`);
+      return result;
+    },
+    longropeAttentionFactor(factor, originalMaxPositionEmbeddings) {
+      const original = check(number, "originalMaxPositionEmbeddings", originalMaxPositionEmbeddings);
+      if (original <= 1) {
+        throw new RangeError(`originalMaxPositionEmbeddings must be above 1; got ${original}`);
+      }
+      return call("longropeAttentionFactor", [check(number, "factor", factor), original]);
+    },
     ropeCosSin: (positions, invFreq, attentionFactor = 1) =>
       call("ropeCosSin", [
         check(f64, "positions", positions),
         check(f64, "invFreq", invFreq),
         check(number, "attentionFactor", attentionFactor),
       ]),
-    ropeCache: (seqLen, invFreq, { firstPosition = 0, attentionFactor = 1 } = {}) =>
-      call("ropeCache", [
-        count("seqLen", seqLen),
-        check(number, "firstPosition", firstPosition),
-        check(f64, "invFreq", invFreq),
-        check(number, "attentionFactor", attentionFactor),
-      ]),
+    ropeCache(seqLen, invFreq, given = {}) {
+      const { firstPosition, attentionFactor } = config(CACHE, "options", given) as Record<string, number>;
+      const last = (firstPosition as number) + count("seqLen", seqLen);
+      if (Math.max(Math.abs(firstPosition as number), Math.abs(last)) > 2 ** 53) {
+        throw new RangeError(`positions must lie within 2^53 of 0; got firstPosition = ${firstPosition}`);
+      }
+      check(f64, "invFreq", invFreq);
+      if (invFreq.length === 0 || !invFreq.every((w) => w >= 0 && Number.isFinite(w))) {
+        throw new RangeError("invFreq must hold at least one number, all finite and at least 0");
+      }
+      if (!(Math.abs(attentionFactor as number) <= 1e30)) {
+        throw new RangeError(`attentionFactor must be within 1e30 of 0; got ${attentionFactor}`);
+      }
+      return call("ropeCache", [seqLen, firstPosition, invFreq, attentionFactor]);
+    },
     mropeAxes: (sections, pairs, layout) =>
       call("mropeAxes", [
         check(i32, "sections", sections),
@@ -592,7 +645,8 @@ function wrap(core: Core, simd: boolean): Posenc {
       return call(`ropeApply${kindOf(x)}`, [x, cos, sin, shape], shape);
     },
     halfFromInterleaved(given) {
-      const shape = shapeOf({ ...given, seqLen: 1 });
+      const { numHeads, headDim, rotaryDim } = config(ROWS, "shape", given);
+      const shape = shapeOf({ numHeads, headDim, rotaryDim: rotaryDim ?? headDim, seqLen: 1 });
       return call("halfFromInterleaved", [shape], shape);
     },
     ropeScoreByOffset(offsets, q, k, invFreq) {
@@ -624,8 +678,8 @@ function wrap(core: Core, simd: boolean): Posenc {
     },
     attention(q: Floats, k: Floats, v: Floats, given: AttentionConfig, bias?: Floats): never {
       const settings = config(ATTENTION, "config", given);
-      settings.scale ??= 1 / Math.sqrt(given.headDim);
-      const { numHeads = 1, seqLen, headDim } = given;
+      const { numHeads, seqLen, headDim } = settings as Counts;
+      settings.scale ??= 1 / Math.sqrt(headDim);
       check(floats, "q", q);
       for (const [field, values] of [
         ["q", q],
@@ -642,22 +696,23 @@ function wrap(core: Core, simd: boolean): Posenc {
       const none = q instanceof Float32Array ? new Float32Array() : new Float64Array();
       return call(`attention${kindOf(q)}`, [q, k, v, bias ?? none, settings], settings);
     },
-    selfAttention: (x, layer, given) => layers(x, layer, new Int32Array(), given),
+    selfAttention: (x, layer, given) => layers(x, layer, null, given),
     orderExperiment(x, layer, permutation, given) {
-      sameLength("permutation", check(i32, "permutation", permutation), given.seqLen, "one per row");
+      check(i32, "permutation", permutation);
       if (new Set(permutation).size !== permutation.length || permutation.some((i) => !(i in permutation))) {
         throw new RangeError("permutation must hold each of 0..seqLen-1 once");
       }
       return layers(x, layer, permutation, given);
     },
-    crossTerms(x, p, wQ, wK, { seqLen, dModel, headDim, scale = 1 }) {
+    crossTerms(x, p, wQ, wK, given) {
+      const { seqLen, dModel, headDim, scale } = config(CROSS, "shape", given) as Counts & { scale: number };
       const rows = count("seqLen", seqLen) * count("dModel", dModel);
       sameLength("x", check(f64, "x", x), rows, "seqLen × dModel");
       sameLength("p", check(f64, "p", p), rows, "seqLen × dModel");
       const cells = dModel * count("headDim", headDim);
       sameLength("wQ", check(f64, "wQ", wQ), cells, "dModel × headDim");
       sameLength("wK", check(f64, "wK", wK), cells, "dModel × headDim");
-      return call("crossTerms", [x, p, wQ, wK, seqLen, dModel, headDim, check(number, "scale", scale)]);
+      return call("crossTerms", [x, p, wQ, wK, seqLen, dModel, headDim, scale]);
     },
     randomNormal(entries, seed, sigma = 1) {
       check(integer, "seed", seed);
@@ -685,8 +740,9 @@ function wrap(core: Core, simd: boolean): Posenc {
     },
     colormap(values, lut, given) {
       const settings = config(COLORMAP, "config", given);
-      settings.numRows ??= given.rows - (given.firstRow ?? 0);
-      settings.numCols ??= given.cols - (given.firstCol ?? 0);
+      const { rows, cols, firstRow, firstCol } = settings as Counts;
+      settings.numRows ??= rows - firstRow;
+      settings.numCols ??= cols - firstCol;
       sameLength(
         "values",
         check(array(Float32Array), "values", values),

@@ -106,7 +106,7 @@ test("a size that would not fit is refused with its bytes before anything is all
   throws(
     () => simd.sinusoidalTable({ seqLen: 100_000, dModel: 100_000 }),
     "RangeError",
-    /would take 40000000000 bytes; at most 1073741824 fit/,
+    /would take 40000000000 bytes; at most 1073741824 bytes fit/,
   );
   throws(
     () => simd.sinusoidalTable({ seqLen: 1e10, dModel: 1 }),
@@ -223,6 +223,65 @@ test("order is invisible without positions and visible with any of them", () => 
     "RangeError",
     /permutation must hold each of 0\.\.seqLen-1 once/,
   );
+});
+
+test("inherited fields count for nothing, and a config is read once", () => {
+  const q = Float64Array.of(1, 2, 3, 4);
+  const two = simd.attention(...[1, 2, 3].map(() => q.slice(0, 2)), { seqLen: 2, headDim: 1 });
+  const heir = Object.assign(Object.create({ numHeads: 2 }), { seqLen: 2, headDim: 1 });
+  throws(() => simd.attention(q, q, q, heir), "RangeError", /q must have 2 entries/);
+  assert.deepEqual(simd.attention(...[1, 2, 3].map(() => q.slice(0, 2)), heir), two);
+  let asked = 0;
+  const shifty = {
+    headDim: 1,
+    get seqLen() {
+      return ++asked === 1 ? 2 : 64;
+    },
+  };
+  assert.deepEqual(simd.attention(...[1, 2, 3].map(() => q.slice(0, 2)), shifty), two);
+  const square = Float64Array.of(1);
+  const layer = { wQ: square, wK: square, wV: square, wO: square };
+  const grows = {
+    dModel: 1,
+    get seqLen() {
+      return ++asked % 2 ? 1 : 4096;
+    },
+  };
+  throws(() => simd.selfAttention(q, layer, grows), "RangeError", /x must have \d+ entries/);
+});
+
+test("the float attention says NaN where its twin does", () => {
+  const f32 = (...values) => Float32Array.from(values);
+  const shape = { seqLen: 2, headDim: 1 };
+  const [k, v] = [f32(1, -1), f32(1, 2)];
+  for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
+    const { weights, output } = simd.attention(f32(bad, 1), k, v, shape);
+    assert.deepEqual([...weights.slice(0, 2), output[0]], [Number.NaN, Number.NaN, Number.NaN]);
+    assert.ok(Math.abs(weights[2] + weights[3] - 1) < 1e-6);
+  }
+  throws(() => simd.attention(k, k, v, { ...shape, scale: 1e300 }), "RangeError", /scale must be/);
+});
+
+test("huge shares of work and memory are refused, and the core works on", () => {
+  const many = new Float64Array(2 ** 24 + 1);
+  throws(() => simd.ropeCache(1, many), "RangeError", /inv_freq must have at most 2\^24/);
+  throws(
+    () => simd.ropeCache(2 ** 31 - 1, new Float64Array()),
+    "RangeError",
+    /invFreq must hold at least one/,
+  );
+  throws(() => simd.ropeCache(3, f64(Number.NaN)), "RangeError", /invFreq must hold/);
+  throws(() => simd.ropeCache(3, f64(1), { firstPosition: 1e308 }), "RangeError", /within 2\^53/);
+  throws(() => simd.ropeCache(3, f64(1), { attentonFactor: 2 }), "TypeError", /no field "attentonFactor"/);
+  throws(() => simd.ropeCache(3, f64(1), null), "TypeError", /options must be an object/);
+  const long = new Float64Array(20_000);
+  throws(() => simd.dotByOffset(long, long), "RangeError", /at most 2\^28 cells/);
+  throws(() => simd.alibiBias(f64(1), 2 ** 31 - 1), "RangeError", /would take \d+ GiB/);
+  throws(() => simd.longropeAttentionFactor(2, 1), "RangeError", /must be above 1/);
+  throws(() => simd.yarnMscale(1e308, 1e308), "RangeError", /mscale must be smaller/);
+  throws(() => simd.dynamicSeqLen({ headDim: -3 }, 1, 7), "RangeError", /head_dim must be at least 2/);
+  throws(() => simd.crossTerms(f64(1), f64(1), f64(1), f64(1)), "TypeError", /shape must be an object/);
+  assert.deepEqual([...simd.alibiSlopes({ numHeads: 2 })], [1 / 16, 1 / 256]);
 });
 
 test("a module that is not the core is an error, not a hang", async () => {
