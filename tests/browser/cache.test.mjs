@@ -1,7 +1,7 @@
 // The cache figure measures on request, draws sizes to scale, and scores keys that were cached with an older base.
 
 import { loadPosenc } from "posenc";
-import { openFigure, written } from "./figure.mjs";
+import { openFigure, owed, read, written } from "./figure.mjs";
 
 const core = await loadPosenc();
 const TAG = "pe-cache";
@@ -18,8 +18,6 @@ function scores(length, { factor = 4, originalMax = 2048, distance = 256, headDi
     renewed: mean((i) => query * now[i] - key * now[i]),
   };
 }
-
-const number = (text) => Number(text.replace("−", "-").replace(/\s/g, ""));
 
 export default [
   {
@@ -48,14 +46,14 @@ export default [
     async run({ page, base, assert }) {
       const figure = await openFigure(page, base, TAG);
       const rows = await figure.rows();
-      const errors = rows.map((row) => number(row[5]));
+      const errors = rows.map((row) => read(row[5]));
       const begins = errors.findIndex((error) => error !== 0);
-      assert.equal(number(rows[begins][0]), 2049);
+      assert.equal(read(rows[begins][0]), 2049);
       const most = errors.reduce(
         (best, error, i) => (Math.abs(error) > Math.abs(errors[best]) ? i : best),
         0,
       );
-      const { cached, renewed } = scores(number(rows[most][0]));
+      const { cached, renewed } = scores(read(rows[most][0]));
       const sentence = await figure.text(".takeaway");
       const part = `at ${rows[most][0]} its score is ${written(cached, 2)} instead of ${written(renewed, 2)}.`;
       assert.ok(sentence.includes("error 0 up to length 2048;"), sentence);
@@ -72,9 +70,9 @@ export default [
       await figure.press("ArrowRight");
       assert.equal(await figure.attribute("length"), "3001");
       const { cached, renewed } = scores(3001);
-      const read = await figure.texts(".readout b");
-      assert.equal(number(read[0]), 3001);
-      assert.deepEqual(read.slice(3), [
+      const values = await figure.texts(".readout b");
+      assert.equal(read(values[0]), 3001);
+      assert.deepEqual(values.slice(3), [
         written(cached, 3),
         written(renewed, 3),
         written(cached - renewed, 3),
@@ -120,7 +118,7 @@ export default [
         TAG,
         { timeout: 60_000 },
       );
-      const times = (await figure.texts(".side b")).map((text) => number(text.replace("ms", "")));
+      const times = (await figure.texts(".side b")).map((text) => read(text));
       assert.equal(times.length, 2);
       for (const time of times) assert.ok(Number.isFinite(time) && time > 0, `${time} ms`);
       await figure.set({ "num-layers": 5 });
@@ -134,7 +132,7 @@ export default [
       await figure.refuses({ "head-dim": 127 }, "head-dim must be even, got 127");
       await figure.refuses({ factor: 0.5 }, "factor must be a number from 1 to 64, got “0.5”");
       await figure.set({ length: 99999, distance: 4096 });
-      assert.equal(number((await figure.texts(".readout b"))[0]), 8192);
+      assert.equal(read((await figure.texts(".readout b"))[0]), 8192);
       assert.equal(await figure.text(".problem"), "");
     },
   },
@@ -149,4 +147,9 @@ export default [
       assert.equal(await figure.text(".ratio"), "Not measured yet.");
     },
   },
+  ...owed(
+    TAG,
+    { change: { factor: 3 }, elsewhere: ["isAccessible", "exports", "leavesNothing"] },
+    { "the cache figure's sentence is spoken": { duties: ["speaks"] } },
+  ),
 ];

@@ -1,7 +1,7 @@
 // The comparison draws the core's logits and weights under six encodings, and reads one cell across all of them.
 
 import { loadPosenc } from "posenc";
-import { openFigure, written } from "./figure.mjs";
+import { openFigure, owed, written } from "./figure.mjs";
 
 const core = await loadPosenc();
 const TAG = "pe-compare";
@@ -195,4 +195,9 @@ export default [
       await figure.leavesNothing({ row: 2 });
     },
   },
+  ...owed(
+    TAG,
+    { change: { row: 2 }, elsewhere: ["isAccessible", "exports", "leavesNothing"] },
+    { "the comparison's sentence is spoken": { duties: ["speaks"] } },
+  ),
 ];

@@ -1,8 +1,7 @@
 // The embedding layer's figure draws what the core's embed gives, and asks for a missing row as the core does.
 
-import { createHash } from "node:crypto";
 import { loadPosenc } from "posenc";
-import { openFigure, written } from "./figure.mjs";
+import { digest, openFigure, owed, PHONE, written } from "./figure.mjs";
 
 const core = await loadPosenc();
 const EMBEDDING = "pe-embedding";
@@ -29,13 +28,11 @@ function expected(ids, batch, { dModel = 8, seed = 1, scale = true } = {}) {
     Array.from({ length: batch }, (_, b) => values.slice(b * seqLen * dModel, (b + 1) * seqLen * dModel));
   const blocks = [table, ...split(scaled), positions, ...split(sum)];
   const limit = Math.max(...blocks.flatMap((block) => [...block].map(Math.abs)));
-  const digest = (values, { width, height }) => {
+  const pixels = (values, { width, height }) => {
     const shape = { rows: values.length / dModel, cols: dModel, width, height, vmin: -limit, vmax: limit };
-    return createHash("sha256")
-      .update(core.colormap(values, core.lut(), shape))
-      .digest("hex");
+    return digest(core.colormap(values, core.lut(), shape));
   };
-  return { table, positions, scaled, sum, blocks, digest };
+  return { table, positions, scaled, sum, blocks, pixels };
 }
 
 const type = async (figure, words) => {
@@ -54,11 +51,11 @@ export default [
     async run({ page, base, assert }) {
       const figure = await openFigure(page, base, EMBEDDING);
       const check = async (ids, batch, config) => {
-        const { blocks, digest } = expected(ids, batch, config);
+        const { blocks, pixels } = expected(ids, batch, config);
         const drawn = await figure.canvases("canvas.block");
         assert.deepEqual(
           drawn.map(({ hex }) => hex),
-          blocks.map((block, i) => digest(block, drawn[i])),
+          blocks.map((block, i) => pixels(block, drawn[i])),
         );
       };
       await check(FIRST, 2);
@@ -212,13 +209,16 @@ export default [
       );
     },
   },
-  {
-    name: "the embedding layer fits a narrow phone, is accessible, and leaves nothing behind",
-    page: { width: 336, height: 800 }, // 320 and the scroll bar that a desktop shows
-    async run({ page, base }) {
-      const figure = await openFigure(page, base, EMBEDDING, "?embedding.d-model=16");
-      await figure.isAccessible();
-      await figure.leavesNothing({ tokens: "a cat" });
+  ...owed(
+    EMBEDDING,
+    { change: { tokens: "a cat" }, elsewhere: ["exports"] },
+    {
+      "the embedding layer fits a narrow phone, is accessible, and leaves nothing behind": {
+        page: PHONE,
+        query: "?embedding.d-model=16",
+        duties: ["isAccessible", "leavesNothing"],
+      },
+      "the embedding layer's sentence is spoken": { duties: ["speaks"] },
     },
-  },
+  ),
 ];

@@ -1,8 +1,7 @@
 // A table of positions: drawn as the core gives it, silent beyond its end, and the reader's own read in the page.
 
-import { createHash } from "node:crypto";
 import { loadPosenc } from "posenc";
-import { openFigure, written } from "./figure.mjs";
+import { digest, openFigure, owed, PHONE, read, written } from "./figure.mjs";
 
 const core = await loadPosenc();
 const LEARNED = "pe-learned";
@@ -17,20 +16,18 @@ function limitOf(values) {
     .sort();
   return sizes[Math.floor(0.995 * (sizes.length - 1))];
 }
-const digest = (values, rows, columns, limit, { width, height }, transpose) =>
-  createHash("sha256")
-    .update(
-      core.colormap(values, core.lut(), {
-        rows,
-        cols: columns,
-        width,
-        height,
-        vmin: -limit,
-        vmax: limit,
-        transpose,
-      }),
-    )
-    .digest("hex");
+const pixels = (values, rows, columns, limit, { width, height }, transpose) =>
+  digest(
+    core.colormap(values, core.lut(), {
+      rows,
+      cols: columns,
+      width,
+      height,
+      vmin: -limit,
+      vmax: limit,
+      transpose,
+    }),
+  );
 
 /** Gives the figure a file: bytes as numbers, dropped on the picture or chosen in the field. */
 async function give(figure, name, bytes, how = "drop") {
@@ -84,7 +81,7 @@ export default [
       const figure = await openFigure(page, base, LEARNED);
       const check = async (values, rows, columns) => {
         const [map] = await figure.canvases("canvas.map");
-        assert.equal(map.hex, digest(values, rows, columns, limitOf(values), map, true));
+        assert.equal(map.hex, pixels(values, rows, columns, limitOf(values), map, true));
         const stride = Math.ceil(rows / 256);
         const ids = Int32Array.from({ length: Math.ceil(rows / stride) }, (_, i) => i * stride);
         const dots = core.similarity(core.lookupRows(values, ids, rows, columns), ids.length, columns);
@@ -93,7 +90,7 @@ export default [
           (dot, i) => dot / (sizes[Math.floor(i / ids.length)] * sizes[i % ids.length]),
         );
         const [square] = await figure.canvases("canvas.square");
-        assert.equal(square.hex, digest(cosines, ids.length, ids.length, 1, square));
+        assert.equal(square.hex, pixels(cosines, ids.length, ids.length, 1, square));
       };
       await check(random(512, 768), 512, 768);
       await figure.set({ table: "sinusoidal", "max-len": "100", "d-model": "64", row: "7" });
@@ -188,7 +185,7 @@ export default [
       ]) {
         await give(figure, name, bytes, how);
         const [map] = await figure.canvases("canvas.map");
-        assert.equal(map.hex, digest(values, rows, columns, limitOf(values), map, true));
+        assert.equal(map.hex, pixels(values, rows, columns, limitOf(values), map, true));
         assert.match(
           await figure.text(".takeaway"),
           /^Row 47, the last, is 32 numbers out of 48 × 32 = 1536, norm 4\.00\. These rows are your file’s/,
@@ -304,19 +301,12 @@ export default [
       const values = random(6, 4);
       const rows = await figure.rows();
       rows.forEach(([dimension, asked, other], i) => {
-        const number = (words) =>
-          Number(
-            words
-              .replace("−", "-")
-              .replace(/ × 10⁻⁴$/, "e-4")
-              .replace(/ × 10⁻⁵$/, "e-5"),
-          );
         assert.equal(dimension, String(i));
         for (const [words, value] of [
           [asked, values[20 + i]],
           [other, values[4 + i]],
         ]) {
-          assert.ok(Math.abs(number(words) - value) <= 1e-5 * Math.abs(value), `${words} for ${value}`);
+          assert.ok(Math.abs(read(words) - value) <= 1e-5 * Math.abs(value), `${words} for ${value}`);
         }
       });
       const [, ...lines] = await figure.exports();
@@ -326,13 +316,16 @@ export default [
       );
     },
   },
-  {
-    name: "the table of positions fits a narrow phone, is accessible, and leaves nothing behind",
-    page: { width: 336, height: 800 }, // 320 and the scroll bar that a desktop shows
-    async run({ page, base }) {
-      const figure = await openFigure(page, base, LEARNED, "?learned.row=512");
-      await figure.isAccessible();
-      await figure.leavesNothing({ row: "20" });
+  ...owed(
+    LEARNED,
+    { change: { row: 20 }, elsewhere: ["exports"] },
+    {
+      "the table of positions fits a narrow phone, is accessible, and leaves nothing behind": {
+        page: PHONE,
+        query: "?learned.row=512",
+        duties: ["isAccessible", "leavesNothing"],
+      },
+      "the sentence of the table of positions is spoken": { duties: ["speaks"] },
     },
-  },
+  ),
 ];

@@ -1,13 +1,11 @@
 // The precision figure joins positions to the numbers that a format holds, and draws how far rotations are off.
 
 import { loadPosenc } from "posenc";
-import { openFigure } from "./figure.mjs";
+import { openFigure, owed, read } from "./figure.mjs";
 
 const core = await loadPosenc();
 const TAG = "pe-precision";
 const FORMATS = ["bfloat16", "float16", "float32"];
-
-const number = (text) => Number(text.replace("−", "-").replace(/\s/g, ""));
 
 export default [
   {
@@ -82,7 +80,7 @@ export default [
             sentence
               .match(/positions from ([\d\s]+) to ([\d\s]+) all become ([\d\s]+);/)
               .slice(1)
-              .map(number),
+              .map((text) => read(text)),
             [same[0], same.at(-1), own],
           );
         }
@@ -114,7 +112,7 @@ export default [
       const figure = await openFigure(page, base, TAG);
       const rows = await figure.rows();
       const { invFreq } = core.ropeInvFreq({ headDim: 64 });
-      const positions = Float64Array.from(rows, ([position]) => number(position));
+      const positions = Float64Array.from(rows, ([position]) => read(position));
       const errors = FORMATS.map((format) => core.ropeFormatErrors(positions, invFreq, format));
       rows.forEach((row, i) => {
         row.slice(1).forEach((text, f) => {
@@ -123,11 +121,7 @@ export default [
             assert.equal(text, "not a number");
             return;
           }
-          const [, mantissa, power] = text.match(/^([\d.]+)(?:\s×\s10([⁻⁰¹²³⁴-⁹]+))?$/);
-          const digits = power
-            ? [...power].map((c) => (c === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(c))).join("")
-            : "0";
-          const value = Number(`${mantissa}e${digits}`);
+          const value = read(text);
           assert.ok(Math.abs(value - error) <= 0.0051 * error, `${text} for ${error}`);
         });
       });
@@ -156,4 +150,9 @@ export default [
       await figure.leavesNothing({ position: 999 });
     },
   },
+  ...owed(
+    TAG,
+    { change: { position: 999 }, elsewhere: ["isAccessible", "exports", "leavesNothing"] },
+    { "the precision figure's sentence is spoken": { duties: ["speaks"] } },
+  ),
 ];

@@ -1,8 +1,7 @@
 // The sum of token and position is drawn and told as the core computes it.
 
-import { createHash } from "node:crypto";
 import { loadPosenc } from "posenc";
-import { openFigure, written } from "./figure.mjs";
+import { digest, openFigure, owed, PHONE, written } from "./figure.mjs";
 
 const core = await loadPosenc();
 const SUM = "pe-sum";
@@ -27,9 +26,7 @@ function stripDigest(values, limit, line, { width, height }) {
   const padded = new Float32Array(line * lines).fill(Number.NaN);
   padded.set(values);
   const shape = { rows: lines, cols: line, width, height, vmin: -limit, vmax: limit };
-  return createHash("sha256")
-    .update(core.colormap(padded, core.lut(), shape))
-    .digest("hex");
+  return digest(core.colormap(padded, core.lut(), shape));
 }
 
 export default [
@@ -159,13 +156,15 @@ export default [
       );
     },
   },
-  {
-    name: "the sum fits a narrow phone, is accessible, and leaves nothing behind",
-    page: { width: 336, height: 800 }, // 320 and the scroll bar that a desktop shows
-    async run({ page, base }) {
-      const figure = await openFigure(page, base, SUM);
-      await figure.isAccessible();
-      await figure.leavesNothing({ position: "20" });
+  ...owed(
+    SUM,
+    { change: { position: 20 }, elsewhere: ["exports"] },
+    {
+      "the sum fits a narrow phone, is accessible, and leaves nothing behind": {
+        page: PHONE,
+        duties: ["isAccessible", "leavesNothing"],
+      },
+      "the sum's sentence is spoken": { duties: ["speaks"] },
     },
-  },
+  ),
 ];

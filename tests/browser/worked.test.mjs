@@ -1,7 +1,7 @@
 // The worked example shows the core's numbers, and the row that it corrects beside the right one.
 
 import { loadPosenc } from "posenc";
-import { openFigure, written } from "./figure.mjs";
+import { openFigure, owed, PHONE, written } from "./figure.mjs";
 
 const core = await loadPosenc();
 const WORKED = "pe-worked";
@@ -156,13 +156,16 @@ export default [
       ]);
     },
   },
-  {
-    name: "the example fits a narrow phone, is accessible, and leaves nothing behind",
-    page: { width: 336, height: 800 }, // 320 and the scroll bar that a desktop shows
-    async run({ page, base }) {
-      const figure = await openFigure(page, base, WORKED, "?worked.d-model=16&worked.position=123456");
-      await figure.isAccessible();
-      await figure.leavesNothing({ position: "20" });
+  ...owed(
+    WORKED,
+    { change: { position: 20 }, elsewhere: ["exports"] },
+    {
+      "the example fits a narrow phone, is accessible, and leaves nothing behind": {
+        page: PHONE,
+        query: "?worked.d-model=16&worked.position=123456",
+        duties: ["isAccessible", "leavesNothing"],
+      },
+      "the example's sentence is spoken": { duties: ["speaks"] },
     },
-  },
+  ),
 ];
