@@ -20,6 +20,11 @@ export function valueAt({ domain, range }: Axis, pixel: number): number {
   return domain[0] + ((pixel - range[0]) / (range[1] - range[0])) * (domain[1] - domain[0]);
 }
 
+/** The value, or the end of least..most that it lies beyond. */
+export function clamp(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most);
+}
+
 /** Round values along the axis, about one for each `spacing` pixels. */
 export function ticks(axis: Axis, spacing: number): number[] {
   const count = Math.max(1, Math.floor(Math.abs(axis.range[1] - axis.range[0]) / spacing));

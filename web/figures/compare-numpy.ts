@@ -1,6 +1,7 @@
 // The comparison of six encodings as NumPy code that draws the same words, weights and maps.
 
 import { METHODS } from "./compare-model.ts";
+import { randomNormalArray } from "./numpy.ts";
 import { MAX_WORDS, seedOf, T5_BUCKETS, wordsOf } from "./permutation-model.ts";
 
 export interface Settings {
@@ -22,16 +23,7 @@ export function numpyCode(state: Settings): string {
   return `import matplotlib.pyplot as plt
 import numpy as np
 
-def random_normal(seed, shape, sigma=1.0):
-    """SplitMix64 and Box-Muller, as the figure draws them."""
-    count = np.prod(shape)
-    with np.errstate(over="ignore"):
-        z = np.uint64(seed) + np.arange(1, 2 * count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    uniform = (((z ^ z >> np.uint64(31)) >> np.uint64(11)) + np.uint64(1)) * 2.0**-53
-    radius = np.sqrt(-2 * np.log(uniform[0::2]))
-    return (sigma * radius * np.cos(2 * np.pi * uniform[1::2])).reshape(shape)
+${randomNormalArray("sigma=1.0")}
 
 words = ${JSON.stringify(words)}
 word_seeds = ${JSON.stringify(words.map((word) => seedOf(word, seed)))}  # equal words, equal vectors

@@ -1,7 +1,7 @@
 // Numbers as a reader expects them: a true minus sign, thin spaces between thousands, powers of ten written out.
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const superscript = (exponent: number): string =>
+export const superscript = (exponent: number): string =>
   (exponent < 0 ? "⁻" : "") +
   [...String(Math.abs(exponent))].map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
 
@@ -16,6 +16,12 @@ export function fixed(value: number, decimals = 3): string {
   const text = group(whole) + (fraction === undefined ? "" : `.${fraction}`);
   return value < 0 && /[1-9]/.test(text) ? `−${text}` : text;
 }
+
+/** A whole number with its sign: +5, −12, 0. */
+export const signed = (value: number): string => (value > 0 ? `+${value}` : fixed(value, 0));
+
+/** An angle in radians: 57.3°. */
+export const degrees = (radians: number): string => `${fixed((radians * 180) / Math.PI, 1)}°`;
 
 /** A number to a count of significant digits; very large and very small ones as 1.2 × 10⁻¹⁶. */
 export function significant(value: number, digits = 3): string {

@@ -2,7 +2,7 @@
 // Based on: Press et al. 2021, Train Short, Test Long, section 3 and get_slopes.
 
 import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
+import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
@@ -10,7 +10,7 @@ import type { Posenc } from "../posenc.ts";
 import { nearestShare, type Sight, windowOf } from "./alibi-window.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
-import { fixed, significant } from "./format.ts";
+import { fixed, signed, significant, superscript } from "./format.ts";
 import type { State } from "./state.ts";
 
 const SHARE = 0.99;
@@ -57,16 +57,10 @@ interface Model {
   core: Posenc;
 }
 
-const signed = (value: number): string => (value > 0 ? `+${value}` : fixed(value, 0));
-const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
-const short = (value: number): string => {
-  const text = value >= 1e-3 ? String(Number(value.toPrecision(4))) : significant(value, 3);
-  return text.replaceAll(" ", "\u00a0");
-};
+const short = (value: number): string =>
+  value >= 1e-3 ? String(Number(value.toPrecision(4))) : significant(value, 3);
 const count = (value: number, word: string): string =>
   `${fixed(value, 0)}\u00a0${word}${value === 1 ? "" : "s"}`;
-const superscript = (exponent: number): string =>
-  String(exponent).replace(/[-\d]/g, (sign) => (sign === "-" ? "⁻" : ("⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)] ?? "")));
 const biasText = (value: number): string =>
   value === Number.NEGATIVE_INFINITY ? "masked" : value === 0 ? "0" : significant(value, 4);
 

@@ -2,7 +2,7 @@
 // stay rotated with the base of the day they came.
 
 import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
+import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import type { Posenc } from "../posenc.ts";
@@ -55,8 +55,6 @@ type Run = { work: Workload } & (
   | { timing: undefined; stop: AbortController }
   | { timing: Timing; stop: undefined }
 );
-
-const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
 
 /** The last length of the curve, and the two numbers that a smaller one pulls in. */
 function range(state: CacheState): { last: number; distance: number; length: number } {

@@ -2,13 +2,14 @@
 // Based on: Ke et al. 2020, Rethinking Positional Encoding in Language Pre-training, equation 2.
 
 import { type CSSResultGroup, css, html, type SVGTemplateResult, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, leftAxis, place, ticks } from "../draw/axis.ts";
+import { type Axis, bottomAxis, clamp, leftAxis, place, ticks } from "../draw/axis.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
+import { randomNormalArray } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 
 const fields = {
@@ -55,7 +56,6 @@ interface Model {
 }
 
 const at = (values: ArrayLike<number>, i: number): number => values[i] ?? Number.NaN;
-const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
 const largest = (values: Float64Array): number =>
   values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 const squares = (values: Float64Array): number => values.reduce((sum, value) => sum + value * value, 0);
@@ -479,16 +479,7 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
     return `import matplotlib.pyplot as plt
 import numpy as np
 
-def random_normal(seed, shape, sigma):
-    """SplitMix64 and Box-Muller, as the figure draws them."""
-    count = np.prod(shape)
-    with np.errstate(over="ignore"):
-        z = np.uint64(seed) + np.arange(1, 2 * count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    uniform = (((z ^ z >> np.uint64(31)) >> np.uint64(11)) + np.uint64(1)) * 2.0**-53
-    radius = np.sqrt(-2 * np.log(uniform[0::2]))
-    return (sigma * radius * np.cos(2 * np.pi * uniform[1::2])).reshape(shape)
+${randomNormalArray("sigma")}
 
 def explained(matrix):
     """Share of the variance that the offset explains."""

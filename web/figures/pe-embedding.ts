@@ -8,9 +8,9 @@ import type { Posenc } from "../posenc.ts";
 import { controlStyles, keepKeys, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed } from "./format.ts";
+import { largest, paintMatrix, paintScale, scaleBar, scaleStyles, step } from "./matrix-map.ts";
+import { randomNormal } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
-import { largest, paintMatrix, paintScale, scaleBar, scaleStyles, step } from "./sum-map.ts";
-import { randomNormalPython } from "./sum-numpy.ts";
 
 const VOCABULARY = ["the", "dog", "bites", "man", "a", "cat", "sees"] as const;
 const MAX_BATCH = 4;
@@ -554,7 +554,7 @@ export class PeEmbedding extends PeFigure<typeof fields, Model> {
     return `import matplotlib.pyplot as plt
 import numpy as np
 
-${randomNormalPython}
+${randomNormal}
 
 
 token_ids = np.array([${rows.join(", ")}])

@@ -1,7 +1,7 @@
 // The table of a sinusoidal encoding as a picture: positions across, dimensions down.
 
 import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
+import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
@@ -9,6 +9,7 @@ import type { Posenc, SinusoidalConfig, SinusoidalLayout } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, plain, significant } from "./format.ts";
+import { float } from "./numpy.ts";
 import type { State } from "./state.ts";
 
 const MAX_CELLS = 2 ** 22;
@@ -84,8 +85,6 @@ export function columnOf(column: number, dModel: number, layout: SinusoidalLayou
   const pair = column - sines;
   return pair < Math.floor(dModel / 2) ? { pair, wave: "cos" } : null;
 }
-
-const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
 
 /** A stretch of an axis of `cells` cells: 0 long means all of it; never shorter than two cells, never outside. */
 function stretch(first: number, count: number, cells: number): [first: number, count: number] {
@@ -488,7 +487,7 @@ import numpy as np
 
 position = ${first} + ${step} * np.arange(${rows})[:, None]
 i = np.arange(${pairs})
-angle = position * ${Number.isInteger(base) ? `${base}.0` : base} ** (${exponent})
+angle = position * ${float(base)} ** (${exponent})
 table = np.zeros((${rows}, ${d}))
 ${fill}
 

@@ -9,7 +9,7 @@ import type { NamedArray } from "../draw/npy.ts";
 import type { PairLayout, Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
-import { fixed, significant } from "./format.ts";
+import { fixed, signed, significant } from "./format.ts";
 import { codePairs, components, STRIPS_HEIGHT, strips } from "./layout-strips.ts";
 import type { State } from "./state.ts";
 
@@ -66,8 +66,6 @@ interface Model {
 
 const dot = (a: Float64Array, b: Float64Array, from: number): number =>
   a.reduce((sum, value, i) => (i < from ? sum : sum + value * (b[i] ?? 0)), 0);
-const signed = (value: number): string => (value > 0 ? `+${value}` : fixed(value, 0));
-const tight = (value: number): string => significant(value, 1).replaceAll(" ", "\u00a0");
 /** Below this two sums of the same products differ by their order alone. */
 const ROUNDING = 1e-12;
 
@@ -186,7 +184,7 @@ export class PeLayout extends PeFigure<typeof fields, Model> {
     const off = Math.max(worst.difference, Math.abs(here - trained));
     const same =
       `The code's score at ${at} is ${fixed(here)}, as trained, and at every distance up to ${reach} the two agree ` +
-      `${off === 0 ? "bit for bit" : `to rounding (largest difference ${tight(off)})`}.`;
+      `${off === 0 ? "bit for bit" : `to rounding (largest difference ${significant(off, 1)})`}.`;
     if (weights === code) return `Weights and code form the same pairs. ${same}`;
     if (rotaryDim === 2) return `With one pair the two layouts are the same. ${same}`;
     if (off < ROUNDING)
@@ -354,7 +352,7 @@ plt.show()
           <div><dt class="here">this code</dt><dd>${fixed(here, 4)}</dd></div>
           <div>
             <dt>difference</dt>
-            <dd>${Math.abs(difference) < ROUNDING ? (difference === 0 ? "0" : tight(difference)) : fixed(difference, 4)}</dd>
+            <dd>${Math.abs(difference) < ROUNDING ? (difference === 0 ? "0" : significant(difference, 1)) : fixed(difference, 4)}</dd>
           </div>
         </dl>
         <svg

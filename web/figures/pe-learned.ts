@@ -11,8 +11,8 @@ import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { type OpenFile, openFile, readTensor } from "./learned-file.ts";
+import { cellAt, paintMatrix, paintScale, scaleBar, scaleStyles, share, step } from "./matrix-map.ts";
 import type { State } from "./state.ts";
-import { cellAt, paintMatrix, paintScale, scaleBar, scaleStyles, share, step } from "./sum-map.ts";
 import { MAX_CELLS, type Tensor } from "./table-file.ts";
 
 const SIGMA = 0.02;

@@ -9,7 +9,7 @@ import { devicePixels, paint } from "../draw/pixels.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
-import { fixed, significant } from "./format.ts";
+import { fixed, signed, significant } from "./format.ts";
 import { FieldError, type State } from "./state.ts";
 
 const fields = {
@@ -80,8 +80,6 @@ const list = (usual: number[], own: number): (readonly [string, string])[] =>
     .map((value) => [String(value), fixed(value, Number.isInteger(value) ? 0 : 3)]);
 const crosses = ({ curve }: ScoresState): string =>
   curve === "q-k" ? "first changes sign" : "is first negative";
-const tight = (value: number, digits: number): string => significant(value, digits).replaceAll(" ", "\u00a0");
-const signed = (value: number): string => (value > 0 ? `+${value}` : fixed(value, 0));
 
 /**
  * `<pe-rope-scores>`: QKᵀ of a sequence before and after the rotation, one diagonal at a time, and the curve of the
@@ -168,7 +166,7 @@ export class PeRopeScores extends PeFigure<typeof fields, Model> {
   protected override takeaway(model: Model, state: ScoresState): string {
     const { before, after, curve, rise, crossing } = model;
     const maps = state.repeat
-      ? `One q and one k repeated: after the rotation the scores on each diagonal agree to ${tight(after.spread, 1)}, and before it all scores are one number.`
+      ? `One q and one k repeated: after the rotation the scores on each diagonal agree to ${significant(after.spread, 1)}, and before it all scores are one number.`
       : `Independent rows: scores on one diagonal differ by up to ${fixed(before.spread, 1)} before the rotation and ${fixed(after.spread, 1)} after it, so a diagonal of random rows proves nothing.`;
     const at = (distance: number) => `${fixed(curve[distance] ?? 0, 2)} at ${distance}`;
     const last = curve.length - 1;
@@ -336,7 +334,7 @@ export class PeRopeScores extends PeFigure<typeof fields, Model> {
           <p class="k axis-name">key</p>
           <p class="spread">
             largest spread on a diagonal
-            <b>${spread < 0.01 ? tight(spread, 1) : fixed(spread, 2)}</b>
+            <b>${spread < 0.01 ? significant(spread, 1) : fixed(spread, 2)}</b>
           </p>
         </div>
       `;

@@ -9,7 +9,7 @@ import type { NamedArray } from "../draw/npy.ts";
 import type { PairLayout, Posenc } from "../posenc.ts";
 import { choice, controlStyles, keepKeys, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
-import { fixed, significant } from "./format.ts";
+import { degrees, fixed, significant } from "./format.ts";
 import { FieldError, type State } from "./state.ts";
 
 const LAST_POSITION = 4096;
@@ -84,19 +84,16 @@ const norm = (values: ArrayLike<number>): number => Math.hypot(...Array.from(val
 const dot = ([ax, ay]: Point, [bx, by]: Point): number => ax * bx + ay * by;
 const angle = ([x, y]: Point): number => Math.atan2(y, x);
 const write = (values: Float64Array): string => Array.from(values, (v) => Number(v.toFixed(4))).join(" ");
-const degrees = (radians: number): string => `${fixed((radians * 180) / Math.PI, 1)}°`;
 /** Three digits, without the zeros that only pad: 0.1, 62.8, 0.000316. */
 function brief(value: number): string {
   const exponent = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
-  if (exponent < -5 || exponent > 6) return tight(value, 3);
+  if (exponent < -5 || exponent > 6) return significant(value, 3);
   if (exponent > 2) return fixed(value, 0);
   const text = fixed(Number(value.toPrecision(3)), 2 - exponent);
   return text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 /** A part of a score in a narrow column. */
 const amount = (value: number): string => fixed(value, Math.abs(value) < 100 ? 3 : 1);
-/** A power of ten that does not break over two lines. */
-const tight = (value: number, digits: number): string => significant(value, digits).replaceAll(" ", "\u00a0");
 /** An angle within half a turn of 0. */
 const nearest = (radians: number): number => Math.atan2(Math.sin(radians), Math.cos(radians));
 
@@ -253,7 +250,7 @@ export class PeRope extends PeFigure<typeof fields, Model> {
     return (
       `Query at ${m}, key at ${n}: relative position ${fixed(n - m, 0)}. The score is ${fixed(score)} ` +
       `(${fixed(plain)} without rotation); shifting both by any amount leaves it there ` +
-      `(checked at ${SHIFTS} shifts up to position ${fixed(LAST_POSITION, 0)}: largest change ${tight(largestChange, 1)}).`
+      `(checked at ${SHIFTS} shifts up to position ${fixed(LAST_POSITION, 0)}: largest change ${significant(largestChange, 1)}).`
     );
   }
 
@@ -607,7 +604,7 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
         </dt>
         <dd>
           <output>${fixed(model.byOffset)}</output
-          ><span>from <i>n</i> − <i>m</i> = ${fixed(n - m, 0)} alone</span><span>differs by ${tight(Math.abs(model.byOffset - model.score), 1)}</span>
+          ><span>from <i>n</i> − <i>m</i> = ${fixed(n - m, 0)} alone</span><span>differs by ${significant(Math.abs(model.byOffset - model.score), 1)}</span>
         </dd>
         ${(["q", "k"] as const).map(
           (name) => html`
@@ -617,7 +614,7 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
                 ><mo stretchy="false">|</mo></math
               >
             </dt>
-            <dd><output>${fixed(norms[name])}</output><span>changed by ${tight(norms[`${name}Change`], 1)}</span></dd>
+            <dd><output>${fixed(norms[name])}</output><span>changed by ${significant(norms[`${name}Change`], 1)}</span></dd>
           `,
         )}
         <dt><math><mi>v</mi></math></dt>

@@ -2,7 +2,7 @@
 // Based on: Vaswani et al. 2017, Attention Is All You Need, section 3.5.
 
 import { type CSSResultGroup, css, html, type SVGTemplateResult, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
+import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
@@ -10,6 +10,7 @@ import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, powerOfTen, significant } from "./format.ts";
+import { float } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 
 const fields = {
@@ -51,11 +52,9 @@ interface Model extends Table {
 }
 
 const at = (values: ArrayLike<number>, i: number): number => values[i] ?? Number.NaN;
-const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
 const minus = (k: number): string => fixed(k, 0);
 /** p + k, written without two signs in a row. */
 const plus = (k: number): string => (k < 0 ? `p − ${-k}` : `p + ${k}`);
-const tight = (value: number, digits = 2): string => significant(value, digits).replaceAll(" ", "\u00a0");
 
 /** The start of the cell that is read: both its positions lie in the map. */
 function startOf({ p, k, "seq-len": n }: ShiftState): number {
@@ -201,7 +200,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
         <span>start <span class="pos" data-symbol="p">p = <b>${p}</b></span></span>
         <span>offset <span class="pos" data-symbol="pos">k = <b>${minus(k)}</b></span></span>
         <span>PE(${p}) · PE(${p + k}) = <b>${fixed(at(dots, Math.abs(k)), 2)}</b></span>
-        <span>PE(${p + k}) − M<sub>${minus(k)}</sub> PE(${p}): at most <b>${tight(at(residuals, p - firstStart))}</b></span>
+        <span>PE(${p + k}) − M<sub>${minus(k)}</sub> PE(${p}): at most <b>${significant(at(residuals, p - firstStart), 2)}</b></span>
       </p>
     `;
   }
@@ -543,8 +542,8 @@ export class PeShift extends PeFigure<typeof fields, Model> {
     const mirror = k === 0 ? "" : `, and so has k = ${minus(-k)}`;
     return (
       `One matrix takes PE(p) to PE(${plus(k)}) from every p of ${firstStart}–${last}: the largest residual is ` +
-      `${left === 0 ? "0" : tight(left)}. The diagonal k = ${minus(k)} has the value ${value}${mirror}; the entries ` +
-      `of a diagonal differ by at most ${tight(spread, 1)}. With distance the value ` +
+      `${left === 0 ? "0" : significant(left, 2)}. The diagonal k = ${minus(k)} has the value ${value}${mirror}; the entries ` +
+      `of a diagonal differ by at most ${significant(spread, 1)}. With distance the value ` +
       `${rise > 0 ? `first rises again after ${rise}` : `falls at every step to ${dots.length - 1}`}.`
     );
   }
@@ -573,7 +572,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
 import numpy as np
 
 k, n = ${k}, ${n}
-inv_freq = ${Number.isInteger(base) ? `${base}.0` : base} ** (-2 * np.arange(${pairs}) / ${d})
+inv_freq = ${float(base)} ** (-2 * np.arange(${pairs}) / ${d})
 
 def rows(positions):
     angle = positions[:, None] * inv_freq

@@ -8,9 +8,18 @@ import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
+import {
+  cellAt,
+  largest,
+  paintMatrix,
+  paintScale,
+  scaleBar,
+  scaleStyles,
+  share,
+  step,
+} from "./matrix-map.ts";
+import { randomNormal } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
-import { cellAt, largest, paintMatrix, paintScale, scaleBar, scaleStyles, share, step } from "./sum-map.ts";
-import { randomNormalPython } from "./sum-numpy.ts";
 import { sumPlane } from "./sum-plane.ts";
 
 const STRIPS = ["token", "scaled", "position", "sum"] as const;
@@ -377,7 +386,7 @@ d_model, position = ${d}, ${position}
 sigma = ${sigma}
 
 
-${randomNormalPython}
+${randomNormal}
 
 token = random_normal(d_model, ${seed}, sigma)
 scaled = ${scale ? "np.sqrt(d_model) * token" : "token"}

@@ -2,13 +2,13 @@
 // Based on: Raffel et al. 2020, T5, section 2.1; transformers, _relative_position_bucket.
 
 import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, leftAxis, ticks, valueAt } from "../draw/axis.ts";
+import { type Axis, bottomAxis, clamp, leftAxis, ticks, valueAt } from "../draw/axis.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
 import type { Posenc, T5Config } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
-import { fixed } from "./format.ts";
+import { fixed, signed } from "./format.ts";
 import type { State } from "./state.ts";
 import { bucketColors, FAN_HEIGHT, fan, lineAxis, type Run, runsOf } from "./t5-fan.ts";
 
@@ -48,9 +48,6 @@ interface Model {
   config: Required<T5Config>;
   core: Posenc;
 }
-
-const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
-const signed = (value: number): string => (value > 0 ? `+${value}` : fixed(value, 0));
 
 /** The stretch of a run in words; `with` those that are not the one read. */
 function stretch(runs: readonly Run[], i: number): string {

@@ -8,9 +8,9 @@ import type { NamedArray } from "../draw/npy.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
-import { fixed, plain, significant } from "./format.ts";
+import { degrees, fixed, plain, significant } from "./format.ts";
+import { share, step } from "./matrix-map.ts";
 import { FieldError, type State } from "./state.ts";
-import { share, step } from "./sum-map.ts";
 
 const STEPS = ["exponent", "inv_freq", "angle", "mod", "sin", "cos"] as const;
 type Step = (typeof STEPS)[number];
@@ -586,8 +586,6 @@ for name in ("exponent", "inv_freq", "angle", "mod", "row"):
     `,
   ];
 }
-
-const degrees = (angle: number): string => `${fixed((angle * 180) / Math.PI, 1)}°`;
 
 /** Red, green and blue of a value between −1 and 1 in the colour map. */
 function rgb(lut: Uint32Array, value: number): [red: number, green: number, blue: number] {

@@ -10,8 +10,7 @@ export const ROUNDING = 1e-12;
 export const isRounding = (difference: number): boolean => difference < ROUNDING;
 
 /** A difference as a number, kept on one line. */
-const amount = (difference: number): string =>
-  difference === 0 ? "exactly 0" : significant(difference, 2).replaceAll(" ", "\u00a0");
+const amount = (difference: number): string => (difference === 0 ? "exactly 0" : significant(difference, 2));
 
 const NAMES = {
   none: "",
