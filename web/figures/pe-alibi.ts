@@ -6,11 +6,13 @@ import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from ".
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
+import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { nearestShare, type Sight, windowOf } from "./alibi-window.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed, significant, superscript } from "./format.ts";
+import { cellAt, walk } from "./map-grid.ts";
 import type { State } from "./state.ts";
 
 const SHARE = 0.99;
@@ -237,8 +239,7 @@ plt.show()
   #over(onPixel: (x: number) => void) {
     return (event: PointerEvent): void => {
       if (event.type === "pointermove" && event.buttons !== 1) return;
-      const box = (event.currentTarget as SVGElement).getBoundingClientRect();
-      onPixel((event.clientX - box.left) * (this.#plotWidth / box.width)); // hosts scale the page
+      onPixel(share(event)[0] * this.#plotWidth);
     };
   }
 
@@ -527,37 +528,22 @@ plt.show()
 
   // ------------------------------------------------------------------------------------------------- reading
 
-  #read(row: number, column: number): void {
-    const last = Math.min(this.state["seq-len"], MOST_CELLS) - 1;
-    this.set({ row: clamp(row, 0, last), column: clamp(column, 0, last) });
-  }
-
   #point = (event: PointerEvent): void => {
     if (event.type === "pointermove" && event.pointerType !== "mouse" && event.buttons !== 1) return;
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     const cells = Math.min(this.state["seq-len"], MOST_CELLS);
-    const row = Math.floor(((event.clientY - box.top) / box.height) * cells);
-    const column = Math.floor(((event.clientX - box.left) / box.width) * cells);
-    if (row !== this.state.row || column !== this.state.column) this.#read(row, column);
+    const [row, column] = cellAt(share(event), [cells, cells]);
+    if (row !== this.state.row || column !== this.state.column) this.set({ row, column });
   };
 
   #walk = (event: KeyboardEvent): void => {
     if (event.altKey || event.metaKey) return;
-    const last = Math.min(this.state["seq-len"], MOST_CELLS) - 1;
-    const [row, column] = [Math.min(this.state.row, last), Math.min(this.state.column, last)];
-    const moves: Record<string, [row: number, column: number]> = {
-      ArrowLeft: [row, column - 1],
-      ArrowRight: [row, column + 1],
-      ArrowUp: [row - 1, column],
-      ArrowDown: [row + 1, column],
-      Home: [event.ctrlKey ? 0 : row, 0],
-      End: [event.ctrlKey ? last : row, last],
-    };
-    const move = moves[event.key];
-    if (!move) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.#read(...move);
+    const cells = Math.min(this.state["seq-len"], MOST_CELLS);
+    const to = walk(
+      event,
+      [Math.min(this.state.row, cells - 1), Math.min(this.state.column, cells - 1)],
+      cells,
+    );
+    if (to) this.set({ row: to[0], column: to[1] });
   };
 
   protected override draw(model: Model): void {

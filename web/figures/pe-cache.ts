@@ -5,6 +5,7 @@ import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } fro
 import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
+import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { measure, type Timing, type Workload } from "./cache-measure.ts";
 import { type Curve, staleKeys } from "./cache-model.ts";
@@ -460,13 +461,10 @@ export class PeCache extends PeFigure<typeof fields, Model> {
     `;
   }
 
-  // A host may scale the page: the drawing's own pixels are not the screen's.
   #point = (event: PointerEvent): void => {
     const { model } = this;
     if (!model || (event.type === "pointermove" && event.pointerType !== "mouse")) return;
-    const box = (event.currentTarget as SVGSVGElement).getBoundingClientRect();
-    const x = ((event.clientX - box.left) * this.#half) / box.width;
-    const at = Math.round(valueAt(this.#axes(model).x, x));
+    const at = Math.round(valueAt(this.#axes(model).x, share(event)[0] * this.#half));
     this.set({ length: clamp(at, model.distance + 1, model.last) });
   };
 

@@ -6,6 +6,7 @@ import { type CSSResultGroup, css, html, type SVGTemplateResult, svg, type Templ
 import { type Axis, bottomAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
+import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
@@ -381,9 +382,8 @@ export class PeClocks extends PeFigure<typeof fields, Model> {
     if (event.button > 0) return;
     const field = event.currentTarget as SVGRectElement;
     if (event.type === "pointerdown") field.setPointerCapture(event.pointerId);
-    const box = field.getBoundingClientRect();
     const [left, right] = x.range;
-    const at = valueAt(x, left + ((event.clientX - box.left) / box.width) * (right - left));
+    const at = valueAt(x, left + share(event)[0] * (right - left));
     const last = this.state["seq-len"] - 1;
     this.set({ position: Number(Math.min(Math.max(at, 0), last).toFixed(1)) });
   }

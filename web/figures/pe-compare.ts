@@ -12,13 +12,15 @@ import {
 import { guard } from "lit/directives/guard.js";
 import { live } from "lit/directives/live.js";
 import type { NamedArray } from "../draw/npy.ts";
+import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { type Comparison, comparison, type Maps, METHODS, type Method } from "./compare-model.ts";
 import { numpyCode } from "./compare-numpy.ts";
 import { choice, controlStyles, keepKeys, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed } from "./format.ts";
-import { cut, hatch, step, textWidth } from "./permutation-map.ts";
+import { mapGrid, mapGridStyles, walk } from "./map-grid.ts";
+import { cut, hatch, textWidth } from "./permutation-map.ts";
 import type { State } from "./state.ts";
 
 const WIDTHS = ["16", "32", "64"] as const;
@@ -241,24 +243,14 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
     const { words, row, column, shown } = model;
     const n = words.length;
     const numbers = METHODS.map(({ name }, i) => `${name} ${said(shown[i]?.[row * n + column])}`).join(", ");
-    return html`
-      <div
-        class="grid"
-        role="grid"
-        tabindex="0"
-        aria-label="${quantity(state)} under six encodings, ${n} queries by ${n} keys: arrow keys move"
-        aria-rowcount=${n}
-        aria-colcount=${n}
-        aria-activedescendant="cell"
-        @keydown=${this.#key}
-      >
-        <div role="row" aria-rowindex=${row + 1}>
-          <div id="cell" role="gridcell" aria-colindex=${column + 1} aria-selected="true">
-            query ${words[row]}, key ${words[column]}: ${numbers}
-          </div>
-        </div>
-      </div>
-    `;
+    return mapGrid({
+      label: `${quantity(state)} under six encodings, ${n} queries by ${n} keys: arrow keys move`,
+      size: [n, n],
+      cell: [row, column],
+      words: `query ${words[row]}, key ${words[column]}: ${numbers}`,
+      style: "inset:0",
+      onKey: this.#key,
+    });
   }
 
   #readout(model: Model, state: CompareState): TemplateResult {
@@ -451,22 +443,16 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
   #key = (event: KeyboardEvent): void => {
     const n = this.model?.words.length;
     if (n === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = step(event.key, ...cellOf(this.state, n), n);
-    if (!to) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.set({ row: to[0], column: to[1] });
+    const to = walk(event, cellOf(this.state, n), n);
+    if (to) this.set({ row: to[0], column: to[1] });
   };
 
-  // A host may scale the page: the drawing's own pixels are not the screen's.
   #point = (event: PointerEvent): void => {
     const { model } = this;
     if (!model || (event.type === "pointermove" && event.pointerType !== "mouse")) return;
-    const drawing = event.currentTarget as SVGSVGElement;
-    const box = drawing.getBoundingClientRect();
     const at = this.#layout(model);
-    const x = ((event.clientX - box.left) * at.width) / box.width;
-    const y = ((event.clientY - box.top) * at.height) / box.height;
+    const [right, down] = share(event);
+    const [x, y] = [right * at.width, down * at.height];
     const n = model.words.length;
     for (let i = 0; i < METHODS.length; i++) {
       const [left, top] = corner(at, i);
@@ -480,6 +466,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    mapGridStyles,
     css`
       .stage {
         display: grid;
@@ -500,11 +487,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
       .grid {
         position: absolute;
         inset: 0;
-        overflow: hidden;
         pointer-events: none;
-      }
-      .grid > div {
-        opacity: 0;
       }
       svg text.name {
         fill: var(--pe-ink);

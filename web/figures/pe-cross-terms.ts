@@ -2,13 +2,15 @@
 // Based on: Ke et al. 2020, Rethinking Positional Encoding in Language Pre-training, equation 2.
 
 import { type CSSResultGroup, css, html, type SVGTemplateResult, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, clamp, leftAxis, place, ticks } from "../draw/axis.ts";
+import { type Axis, bottomAxis, leftAxis, place, ticks } from "../draw/axis.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
+import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
+import { cellAt, mapGrid, mapGridStyles, walk } from "./map-grid.ts";
 import { randomNormalArray } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 
@@ -226,23 +228,7 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
         <svg class="over" width=${this.width} height=${lay.height} aria-hidden="true">
           ${this.#terms(model, state, lay)} ${this.#patterns(model, state, lay)}
         </svg>
-        <div
-          class="grid"
-          role="grid"
-          tabindex="0"
-          aria-label="The terms of each logit: arrow keys move, up and down to another query, left and right to another key"
-          aria-rowcount=${model.seqLen}
-          aria-colcount=${model.seqLen}
-          aria-activedescendant="cell"
-          .style=${`left:${first.left}px;top:${first.top}px;width:${right - first.left}px;height:${fifth.top + fifth.side - first.top}px`}
-          @keydown=${this.#walk}
-        >
-          <div role="row" aria-rowindex=${query + 1}>
-            <div id="cell" role="gridcell" aria-colindex=${key + 1} aria-selected="true">
-              query ${query}, key ${key}: ${parts}; sum ${fixed(at(model.sum, cell), 2)}
-            </div>
-          </div>
-        </div>
+        ${mapGrid({ label: "The terms of each logit: arrow keys move, up and down to another query, left and right to another key", size: [model.seqLen, model.seqLen], cell: [query, key], words: `query ${query}, key ${key}: ${parts}; sum ${fixed(at(model.sum, cell), 2)}`, style: `left:${first.left}px;top:${first.top}px;width:${right - first.left}px;height:${fifth.top + fifth.side - first.top}px`, onKey: this.#walk })}
       </div>
       ${this.#controls(state)}
     `;
@@ -402,38 +388,19 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
 
   // ------------------------------------------------------------------------------------------------ reading
 
-  #read(query: number, key: number): void {
-    const last = this.state["seq-len"] - 1;
-    this.set({ query: clamp(query, 0, last), key: clamp(key, 0, last) });
-  }
-
   #point = (event: PointerEvent): void => {
     if (event.pointerType !== "mouse" && event.type === "pointermove" && event.buttons !== 1) return;
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     const n = this.state["seq-len"];
     const cell = cellOf(this.state);
-    const query = clamp(Math.floor(((event.clientY - box.top) / box.height) * n), 0, n - 1);
-    const key = clamp(Math.floor(((event.clientX - box.left) / box.width) * n), 0, n - 1);
-    if (query !== cell.query || key !== cell.key) this.#read(query, key);
+    const [query, key] = cellAt(share(event), [n, n]);
+    if (query !== cell.query || key !== cell.key) this.set({ query, key });
   };
 
   #walk = (event: KeyboardEvent): void => {
     if (event.metaKey || event.altKey) return;
     const { query, key } = cellOf(this.state);
-    const last = this.state["seq-len"] - 1;
-    const moves: Record<string, readonly [query: number, key: number]> = {
-      ArrowLeft: [query, key - 1],
-      ArrowRight: [query, key + 1],
-      ArrowUp: [query - 1, key],
-      ArrowDown: [query + 1, key],
-      Home: [event.ctrlKey ? 0 : query, 0],
-      End: [event.ctrlKey ? last : query, last],
-    };
-    const move = moves[event.key];
-    if (!move) return;
-    this.#read(...move);
-    event.preventDefault();
-    event.stopPropagation();
+    const to = walk(event, [query, key], this.state["seq-len"]);
+    if (to) this.set({ query: to[0], key: to[1] });
   };
 
   // -------------------------------------------------------------------------------------------------- words
@@ -538,6 +505,7 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    mapGridStyles,
     css`
       :host {
         container-type: inline-size;
@@ -562,6 +530,7 @@ plt.show()
       .stage canvas,
       .grid {
         position: absolute;
+        pointer-events: none;
       }
       .map {
         cursor: crosshair;
@@ -572,13 +541,6 @@ plt.show()
         inset: 0;
         overflow: visible;
         pointer-events: none;
-      }
-      .grid {
-        overflow: hidden;
-        pointer-events: none;
-      }
-      .grid > div {
-        opacity: 0;
       }
       svg text.name,
       svg text.value {

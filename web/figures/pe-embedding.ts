@@ -4,11 +4,13 @@
 
 import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
 import type { NamedArray } from "../draw/npy.ts";
+import { reads, share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, keepKeys, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed } from "./format.ts";
-import { largest, paintMatrix, paintScale, scaleBar, scaleStyles, step } from "./matrix-map.ts";
+import { mapGrid, mapGridStyles, step } from "./map-grid.ts";
+import { largest, paintMatrix, paintScale, scaleBar, scaleStyles } from "./matrix-map.ts";
 import { randomNormal } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 
@@ -429,25 +431,14 @@ export class PeEmbedding extends PeFigure<typeof fields, Model> {
     if (!first || !last) return html``;
     const { word, sum } = this.#active(model);
     const height = last.top + last.rows * ROW - first.top;
-    return html`
-      <div
-        class="grid"
-        role="grid"
-        tabindex="0"
-        aria-label="The sum: up and down move by token, left and right by dimension"
-        aria-rowcount=${batch * seqLen}
-        aria-colcount=${dModel}
-        aria-activedescendant="cell"
-        .style=${`left:${first.left}px;top:${first.top}px;width:${cell * dModel}px;height:${height}px`}
-        @keydown=${this.#key}
-      >
-        <div role="row" aria-rowindex=${sequence * seqLen + position + 1}>
-          <div id="cell" role="gridcell" aria-colindex=${column + 1} aria-selected="true">
-            sequence ${sequence}, position ${position}, “${word}”, dimension ${column}: ${fixed(sum, 3)}
-          </div>
-        </div>
-      </div>
-    `;
+    return mapGrid({
+      label: "The sum: up and down move by token, left and right by dimension",
+      size: [batch * seqLen, dModel],
+      cell: [sequence * seqLen + position, column],
+      words: `sequence ${sequence}, position ${position}, “${word}”, dimension ${column}: ${fixed(sum, 3)}`,
+      style: `left:${first.left}px;top:${first.top}px;width:${cell * dModel}px;height:${height}px`,
+      onKey: this.#key,
+    });
   }
 
   #key = (event: KeyboardEvent): void => {
@@ -462,11 +453,10 @@ export class PeEmbedding extends PeFigure<typeof fields, Model> {
 
   // Wherever the pointer is, it reads the token and dimension that stand there.
   #point = (event: PointerEvent): void => {
-    if (!this.model || (event.pointerType !== "mouse" && event.buttons === 0)) return;
+    if (!this.model || !reads(event)) return;
     const stage = event.currentTarget as HTMLElement;
-    const box = stage.getBoundingClientRect();
-    const x = (event.clientX - box.left) * (stage.offsetWidth / box.width);
-    const y = (event.clientY - box.top) * (stage.offsetHeight / box.height);
+    const [right, down] = share(event);
+    const [x, y] = [right * stage.offsetWidth, down * stage.offsetHeight];
     const { dModel, ids, seqLen } = this.model;
     const { cell, ids: idsWidth, blocks } = this.#layout(this.model, this.state);
     for (const block of blocks) {
@@ -594,6 +584,7 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    mapGridStyles,
     scaleStyles,
     css`
       :host {
@@ -639,12 +630,7 @@ plt.show()
         pointer-events: none;
       }
       .grid {
-        overflow: hidden;
         cursor: crosshair;
-      }
-      .grid > div {
-        opacity: 0;
-        pointer-events: none;
       }
       .marks text.name {
         fill: var(--pe-ink);

@@ -5,10 +5,12 @@ import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from ".
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
+import { share } from "../draw/point.ts";
 import type { Posenc, SinusoidalConfig, SinusoidalLayout } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, plain, significant } from "./format.ts";
+import { mapGrid, mapGridStyles } from "./map-grid.ts";
 import { float } from "./numpy.ts";
 import type { State } from "./state.ts";
 
@@ -236,23 +238,14 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
   #grid(model: Model, at: { left: number; width: number; height: number }): TemplateResult {
     const { row, column, value } = model;
     const words = `position ${plain(model.position(row))}, dimension ${column}: ${fixed(value, 3)}`;
-    return html`
-      <div
-        class="grid"
-        role="grid"
-        tabindex="0"
-        aria-label="Heatmap of the encoding: arrow keys move, Shift moves by ten, plus, minus and 0 zoom"
-        aria-rowcount=${model.columns}
-        aria-colcount=${model.rows}
-        aria-activedescendant="cell"
-        .style=${`left:${at.left}px;width:${at.width}px;height:${at.height}px`}
-        @keydown=${this.#key}
-      >
-        <div role="row" aria-rowindex=${column + 1}>
-          <div id="cell" role="gridcell" aria-colindex=${row + 1} aria-selected="true">${words}</div>
-        </div>
-      </div>
-    `;
+    return mapGrid({
+      label: "Heatmap of the encoding: arrow keys move, Shift moves by ten, plus, minus and 0 zoom",
+      size: [model.columns, model.rows],
+      cell: [column, row],
+      words,
+      style: `left:${at.left}px;width:${at.width}px;height:${at.height}px`,
+      onKey: this.#key,
+    });
   }
 
   #axes(model: Model, at: Layout): TemplateResult {
@@ -531,17 +524,11 @@ plt.show()
 
   // ---------------------------------------------------------------------------------------------- reading
 
-  /** The point of an event in cells. A host may scale the page: the canvas's own pixels are not the screen's. */
+  /** The point of an event in cells. */
   #cellAt(event: PointerEvent | MouseEvent, model: Model): { row: number; column: number } {
-    const canvas = this.#canvas(".map");
-    const box = canvas.getBoundingClientRect();
-    const scaleX = canvas.offsetWidth / box.width;
-    const scaleY = canvas.offsetHeight / box.height;
-    const { positions, dimensions, left } = this.#layout(model);
-    return {
-      row: valueAt(positions, left + (event.clientX - box.left) * scaleX),
-      column: valueAt(dimensions, (event.clientY - box.top) * scaleY),
-    };
+    const [right, down] = share(event, this.#canvas(".map"));
+    const { positions, dimensions, left, width, height } = this.#layout(model);
+    return { row: valueAt(positions, left + right * width), column: valueAt(dimensions, down * height) };
   }
 
   #read(event: PointerEvent, model: Model): void {
@@ -686,6 +673,7 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    mapGridStyles,
     css`
       :host {
         container-type: inline-size;
@@ -733,10 +721,6 @@ plt.show()
       }
       .grid {
         pointer-events: none;
-        overflow: hidden;
-      }
-      .grid > div {
-        opacity: 0;
       }
       .axes {
         position: absolute;

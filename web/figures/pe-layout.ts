@@ -3,9 +3,10 @@
 // convert_llama_weights_to_hf (half, and the permutation).
 
 import { type CSSResultGroup, css, html, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
+import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
+import { share } from "../draw/point.ts";
 import type { PairLayout, Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
@@ -340,9 +341,8 @@ plt.show()
     const [trained, here] = [scores.trained, scores[shown]];
     const difference = here - trained;
     const read = (event: PointerEvent) => {
-      const box = (event.currentTarget as SVGElement).getBoundingClientRect();
-      const pixel = (event.clientX - box.left) * (width / box.width); // hosts scale the page
-      this.#goTo(Math.round(Math.min(Math.max(valueAt(x, pixel), -reach), reach)));
+      const offset = valueAt(x, share(event)[0] * width);
+      this.#goTo(Math.round(clamp(offset, -reach, reach)));
     };
     return html`
       <div class="scores">

@@ -6,12 +6,14 @@ import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } fro
 import { type Axis, bottomAxis, leftAxis, place, ticks } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
+import { reads, share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { type OpenFile, openFile, readTensor } from "./learned-file.ts";
-import { cellAt, paintMatrix, paintScale, scaleBar, scaleStyles, share, step } from "./matrix-map.ts";
+import { cellAt, mapGrid, mapGridStyles, step } from "./map-grid.ts";
+import { paintMatrix, paintScale, scaleBar, scaleStyles } from "./matrix-map.ts";
 import type { State } from "./state.ts";
 import { MAX_CELLS, type Tensor } from "./table-file.ts";
 
@@ -355,44 +357,8 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
     const row = Math.min(state.row, table.rows - 1);
     const value = missing ? "no such row" : significant(asked[column] ?? Number.NaN, 4);
     return html`
-      <div
-        class="grid"
-        role="grid"
-        tabindex="0"
-        aria-label="The table: arrow keys move by row and dimension, Shift moves by ten"
-        aria-rowcount=${table.columns}
-        aria-colcount=${table.rows}
-        aria-activedescendant="cell"
-        .style=${map}
-        @keydown=${this.#mapKey}
-        @pointerdown=${this.#mapPoint}
-        @pointermove=${this.#mapPoint}
-      >
-        <div role="row" aria-rowindex=${column + 1}>
-          <div id="cell" role="gridcell" aria-colindex=${row + 1} aria-selected="true">
-            row ${fixed(state.row, 0)}, dimension ${column}: ${value}
-          </div>
-        </div>
-      </div>
-      <div
-        class="grid"
-        role="grid"
-        tabindex="0"
-        aria-label="Cosines of the rows: arrow keys move, Shift moves by ten"
-        aria-rowcount=${table.rows}
-        aria-colcount=${table.rows}
-        aria-activedescendant="cosine"
-        .style=${square}
-        @keydown=${this.#squareKey}
-        @pointerdown=${this.#squarePoint}
-        @pointermove=${this.#squarePoint}
-      >
-        <div role="row" aria-rowindex=${row + 1}>
-          <div id="cosine" role="gridcell" aria-colindex=${other + 1} aria-selected="true">
-            row ${fixed(state.row, 0)}, row ${fixed(other, 0)}: ${missing ? "no such row" : fixed(cosine, 3)}
-          </div>
-        </div>
-      </div>
+      ${mapGrid({ label: "The table: arrow keys move by row and dimension, Shift moves by ten", size: [table.columns, table.rows], cell: [column, row], words: `row ${fixed(state.row, 0)}, dimension ${column}: ${value}`, style: map, onKey: this.#mapKey, onPoint: this.#mapPoint })}
+      ${mapGrid({ label: "Cosines of the rows: arrow keys move, Shift moves by ten", size: [table.rows, table.rows], cell: [row, other], words: `row ${fixed(state.row, 0)}, row ${fixed(other, 0)}: ${missing ? "no such row" : fixed(cosine, 3)}`, id: "cosine", style: square, onKey: this.#squareKey, onPoint: this.#squarePoint })}
     `;
   }
 
@@ -413,18 +379,17 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
     if (to) this.set({ row: to[0], other: to[1] });
   };
 
-  // A mouse reads where it is, a finger where it presses and drags.
   #mapPoint = (event: PointerEvent): void => {
     if (!this.model || !reads(event)) return;
     const { rows, columns } = this.model.table;
-    const [column, row] = cellAt(share(event), columns, rows);
+    const [column, row] = cellAt(share(event), [columns, rows]);
     this.set({ row, column });
   };
 
   #squarePoint = (event: PointerEvent): void => {
     if (!this.model || !reads(event)) return;
     const { rows } = this.model.table;
-    const [row, other] = cellAt(share(event), rows, rows);
+    const [row, other] = cellAt(share(event), [rows, rows]);
     this.set({ row, other });
   };
 
@@ -696,6 +661,7 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    mapGridStyles,
     scaleStyles,
     css`
       :host {
@@ -722,13 +688,8 @@ plt.show()
         position: absolute;
       }
       .grid {
-        overflow: hidden;
         cursor: crosshair;
         touch-action: pan-y;
-      }
-      .grid > div {
-        opacity: 0;
-        pointer-events: none;
       }
       .axes {
         inset: 0;
@@ -867,8 +828,6 @@ plt.show()
     `,
   ];
 }
-
-const reads = (event: PointerEvent): boolean => event.pointerType === "mouse" || event.buttons > 0;
 
 /** Slanted lines over a box. */
 function hatch(left: number, right: number, top: number, bottom: number): string {

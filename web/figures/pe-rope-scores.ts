@@ -2,14 +2,16 @@
 // Based on: Su et al. 2021, RoFormer, sections 3.2.2 and 3.3; Barbero et al. 2024, Round and Round We Go.
 
 import { type CSSResultGroup, css, html, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
+import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
+import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed, significant } from "./format.ts";
+import { cellAt, walk } from "./map-grid.ts";
 import { FieldError, type State } from "./state.ts";
 
 const fields = {
@@ -197,46 +199,26 @@ export class PeRopeScores extends PeFigure<typeof fields, Model> {
 
   // ------------------------------------------------------------------------------------------------ reading
 
-  #read({ query, key }: Cell): void {
-    const last = (this.model?.seqLen ?? 1) - 1;
-    const within = (value: number) => Math.max(0, Math.min(last, value));
-    this.#cell = { query: within(query), key: within(key) };
+  #read([query, key]: readonly [query: number, key: number]): void {
+    this.#cell = { query, key };
     this.requestUpdate();
   }
 
   #point = (event: PointerEvent): void => {
-    const box = event.currentTarget as HTMLElement;
-    const rect = box.getBoundingClientRect();
     const { seqLen = 1 } = this.model ?? {};
-    this.#read({
-      query: Math.floor(((event.clientY - rect.top) / rect.height) * seqLen),
-      key: Math.floor(((event.clientX - rect.left) / rect.width) * seqLen),
-    });
+    this.#read(cellAt(share(event), [seqLen, seqLen]));
   };
 
   #walk = (event: KeyboardEvent): void => {
     const { query, key } = this.#cell;
-    const last = (this.model?.seqLen ?? 1) - 1;
-    const steps: Record<string, Cell> = {
-      ArrowLeft: { query, key: key - 1 },
-      ArrowRight: { query, key: key + 1 },
-      ArrowUp: { query: query - 1, key },
-      ArrowDown: { query: query + 1, key },
-      Home: { query: event.ctrlKey ? 0 : query, key: 0 },
-      End: { query: event.ctrlKey ? last : query, key: last },
-    };
-    const next = steps[event.key];
-    if (!next) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.#read(next);
+    const to = walk(event, [query, key], this.model?.seqLen ?? 1);
+    if (to) this.#read(to);
   };
 
   #overCurve(event: PointerEvent, x: Axis, take: boolean): void {
     const plot = event.currentTarget as SVGElement;
-    const rect = plot.getBoundingClientRect();
-    const pixel = (event.clientX - rect.left) * (Number(plot.getAttribute("width")) / rect.width);
-    const distance = Math.max(0, Math.min(x.domain[1], Math.round(valueAt(x, pixel))));
+    const pixel = share(event)[0] * Number(plot.getAttribute("width"));
+    const distance = clamp(Math.round(valueAt(x, pixel)), 0, x.domain[1]);
     if (take) {
       this.#hover = undefined;
       this.set({ distance });

@@ -6,6 +6,7 @@ import { type Axis, bottomAxis, leftAxis, place, ticks } from "../draw/axis.ts";
 import { arrow, type Dial, fromDial, onDial, type Point, turn } from "../draw/dial.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
+import { share } from "../draw/point.ts";
 import type { PairLayout, Posenc } from "../posenc.ts";
 import { choice, controlStyles, keepKeys, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
@@ -372,10 +373,9 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
     const plane = this.renderRoot.querySelector<HTMLElement>(".plane");
     if (!this.#drag || !pair || !plane) return;
     const { name, turned, radius } = this.#drag;
-    const rect = plane.getBoundingClientRect();
-    const zoom = plane.offsetWidth / rect.width; // hosts scale the page
+    const [right, down] = share(event, plane);
     const dial = this.#dial(radius);
-    let [x, y] = fromDial(dial, [(event.clientX - rect.left) * zoom, (event.clientY - rect.top) * zoom]);
+    let [x, y] = fromDial(dial, [right * plane.offsetWidth, down * plane.offsetHeight]);
     if (turned) {
       const back = -this.state[name === "q" ? "m" : "n"] * pair.invFreq;
       [x, y] = [x * Math.cos(back) - y * Math.sin(back), x * Math.sin(back) + y * Math.cos(back)];

@@ -6,10 +6,12 @@ import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from ".
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
+import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, powerOfTen, significant } from "./format.ts";
+import { type Cell, cellAt, mapGrid, mapGridStyles, walk } from "./map-grid.ts";
 import { float } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 
@@ -284,23 +286,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
           )}
           <rect class="frame" x=${LEFT + side + 15.5} y=${TOP - 0.5} width="13" height="121"></rect>
         </svg>
-        <div
-          class="grid"
-          role="grid"
-          tabindex="0"
-          aria-label="Dot products of rows: arrow keys move, Shift moves by ten"
-          aria-rowcount=${n}
-          aria-colcount=${n}
-          aria-activedescendant="cell"
-          .style=${place2}
-          @keydown=${this.#walk}
-        >
-          <div role="row" aria-rowindex=${p + 1}>
-            <div id="cell" role="gridcell" aria-colindex=${p + k + 1} aria-selected="true">
-              positions ${p} and ${p + k}, offset ${minus(k)}: ${fixed(at(dots, Math.abs(k)), 2)}
-            </div>
-          </div>
-        </div>
+        ${mapGrid({ label: "Dot products of rows: arrow keys move, Shift moves by ten", size: [n, n], cell: [p, p + k], words: `positions ${p} and ${p + k}, offset ${minus(k)}: ${fixed(at(dots, Math.abs(k)), 2)}`, style: place2, onKey: this.#walk })}
       </div>
     `;
   }
@@ -409,8 +395,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
       if (event.type === "pointermove" && event.buttons !== 1) return;
       const field = event.currentTarget as SVGRectElement;
       if (event.type === "pointerdown") field.setPointerCapture(event.pointerId);
-      const box = field.getBoundingClientRect();
-      const value = valueAt(x, left + ((event.clientX - box.left) / box.width) * (right - left));
+      const value = valueAt(x, left + share(event)[0] * (right - left));
       take(clamp(Math.round(value), x.domain[0], x.domain[1]));
     };
     return svg`<rect
@@ -485,19 +470,13 @@ export class PeShift extends PeFigure<typeof fields, Model> {
   }
 
   /** Reads the cell of two positions. */
-  #read(row: number, column: number): void {
-    const last = this.state["seq-len"] - 1;
-    const p = clamp(row, 0, last);
-    this.set({ p, k: clamp(column, 0, last) - p });
+  #read([p, column]: Cell): void {
+    this.set({ p, k: column - p });
   }
 
   #point(event: PointerEvent): void {
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     const n = this.state["seq-len"];
-    this.#read(
-      Math.floor(((event.clientY - box.top) / box.height) * n),
-      Math.floor(((event.clientX - box.left) / box.width) * n),
-    );
+    this.#read(cellAt(share(event), [n, n]));
   }
 
   #press = (event: PointerEvent): void => {
@@ -512,22 +491,8 @@ export class PeShift extends PeFigure<typeof fields, Model> {
   #walk = (event: KeyboardEvent): void => {
     if (event.metaKey || event.altKey) return;
     const p = startOf(this.state);
-    const column = p + this.state.k;
-    const last = this.state["seq-len"] - 1;
-    const step = event.shiftKey ? 10 : 1;
-    const moves: Record<string, readonly [row: number, column: number]> = {
-      ArrowLeft: [p, column - step],
-      ArrowRight: [p, column + step],
-      ArrowUp: [p - step, column],
-      ArrowDown: [p + step, column],
-      Home: [event.ctrlKey ? 0 : p, 0],
-      End: [event.ctrlKey ? last : p, last],
-    };
-    const move = moves[event.key];
-    if (!move) return;
-    this.#read(...move);
-    event.preventDefault();
-    event.stopPropagation();
+    const to = walk(event, [p, p + this.state.k], this.state["seq-len"], event.shiftKey ? 10 : 1);
+    if (to) this.#read(to);
   };
 
   // -------------------------------------------------------------------------------------------------- words
@@ -641,6 +606,7 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    mapGridStyles,
     css`
       :host {
         container-type: inline-size;
@@ -681,6 +647,7 @@ plt.show()
       .panel canvas,
       .grid {
         position: absolute;
+        pointer-events: none;
       }
       .map {
         cursor: crosshair;
@@ -689,13 +656,6 @@ plt.show()
       .through {
         position: relative;
         pointer-events: none;
-      }
-      .grid {
-        overflow: hidden;
-        pointer-events: none;
-      }
-      .grid > div {
-        opacity: 0;
       }
       svg text.name {
         fill: var(--pe-ink);

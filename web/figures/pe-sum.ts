@@ -4,20 +4,13 @@
 
 import { type CSSResultGroup, css, html, svg, type TemplateResult } from "lit";
 import type { NamedArray } from "../draw/npy.ts";
+import { reads, share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
-import {
-  cellAt,
-  largest,
-  paintMatrix,
-  paintScale,
-  scaleBar,
-  scaleStyles,
-  share,
-  step,
-} from "./matrix-map.ts";
+import { cellAt, mapGrid, mapGridStyles, step } from "./map-grid.ts";
+import { largest, paintMatrix, paintScale, scaleBar, scaleStyles } from "./matrix-map.ts";
 import { randomNormal } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 import { sumPlane } from "./sum-plane.ts";
@@ -258,27 +251,15 @@ export class PeSum extends PeFigure<typeof fields, Model> {
     const { dModel, rows, column } = model;
     const name = this.#names(dModel, state)[state.strip];
     const value = fixed(rows[state.strip * dModel + column] ?? Number.NaN, 3);
-    return html`
-      <div
-        class="grid"
-        role="grid"
-        tabindex="0"
-        aria-label="Four strips: left and right move by dimension, Shift by ten, up and down by strip"
-        aria-rowcount=${STRIPS.length}
-        aria-colcount=${dModel}
-        aria-activedescendant="cell"
-        .style=${`width:${at.width}px;height:${STRIPS.length * ROW}px`}
-        @keydown=${this.#key}
-        @pointerdown=${this.#point}
-        @pointermove=${this.#point}
-      >
-        <div role="row" aria-rowindex=${state.strip + 1}>
-          <div id="cell" role="gridcell" aria-colindex=${column + 1} aria-selected="true">
-            ${name}, dimension ${column}: ${value}
-          </div>
-        </div>
-      </div>
-    `;
+    return mapGrid({
+      label: "Four strips: left and right move by dimension, Shift by ten, up and down by strip",
+      size: [STRIPS.length, dModel],
+      cell: [state.strip, column],
+      words: `${name}, dimension ${column}: ${value}`,
+      style: `width:${at.width}px;height:${STRIPS.length * ROW}px`,
+      onKey: this.#key,
+      onPoint: this.#point,
+    });
   }
 
   #key = (event: KeyboardEvent): void => {
@@ -288,13 +269,13 @@ export class PeSum extends PeFigure<typeof fields, Model> {
   };
 
   #point = (event: PointerEvent): void => {
-    if (!this.model || (event.pointerType !== "mouse" && event.buttons === 0)) return;
+    if (!this.model || !reads(event)) return;
     const { line, lines } = this.#layout(this.model);
     const [x, y] = share(event);
     const row = Math.min(Math.floor(y * STRIPS.length), STRIPS.length - 1);
     const within = ((y * STRIPS.length - row) * ROW - LABEL) / STRIP;
     if (within < 0 || within >= 1) return; // between two strips
-    const [atLine, atColumn] = cellAt([x, within], lines, line);
+    const [atLine, atColumn] = cellAt([x, within], [lines, line]);
     const column = atLine * line + atColumn;
     if (column < this.model.dModel) this.set({ strip: row, column });
   };
@@ -423,6 +404,7 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    mapGridStyles,
     scaleStyles,
     css`
       :host {
@@ -470,13 +452,8 @@ plt.show()
       }
       .grid {
         top: 0;
-        overflow: hidden;
         cursor: crosshair;
         touch-action: pan-y;
-      }
-      .grid > div {
-        opacity: 0;
-        pointer-events: none;
       }
       .marks text.name {
         fill: var(--pe-ink);

@@ -5,10 +5,12 @@ import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } fro
 import { type Axis, bottomAxis, clamp, leftAxis, ticks, valueAt } from "../draw/axis.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
+import { share } from "../draw/point.ts";
 import type { Posenc, T5Config } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed } from "./format.ts";
+import { type Cell, cellAt, walk } from "./map-grid.ts";
 import type { State } from "./state.ts";
 import { bucketColors, FAN_HEIGHT, fan, lineAxis, type Run, runsOf } from "./t5-fan.ts";
 
@@ -239,9 +241,8 @@ plt.show()
     const axis = lineAxis(runs, width);
     const read = (event: PointerEvent) => {
       if (event.type === "pointermove" && event.buttons !== 1) return;
-      const box = (event.currentTarget as SVGElement).getBoundingClientRect();
-      const x = (event.clientX - box.left) * (width / box.width); // hosts scale the page
-      const y = (event.clientY - box.top) * (width / box.width);
+      const [right, down] = share(event);
+      const [x, y] = [right * width, down * FAN_HEIGHT];
       const last = runs[runs.length - 1]?.to ?? 0;
       // Above the fan's middle the line is read, below it the buckets.
       const slot = runs[clamp(Math.floor((x / width) * runs.length), 0, runs.length - 1)];
@@ -444,42 +445,24 @@ plt.show()
 
   // ------------------------------------------------------------------------------------------------- reading
 
-  #read(row: number, column: number): void {
-    const last = this.state["seq-len"] - 1;
-    const query = clamp(row, 0, last);
-    const relativePosition = clamp(column, 0, last) - query;
+  #read([query, key]: Cell): void {
+    const relativePosition = key - query;
     if (query === this.state.query && relativePosition === this.state["relative-position"]) return;
     this.set({ query, "relative-position": relativePosition });
   }
 
   #point = (event: PointerEvent): void => {
     if (event.type === "pointermove" && event.pointerType !== "mouse" && event.buttons !== 1) return;
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     const cells = this.state["seq-len"];
-    this.#read(
-      Math.floor(((event.clientY - box.top) / box.height) * cells),
-      Math.floor(((event.clientX - box.left) / box.width) * cells),
-    );
+    this.#read(cellAt(share(event), [cells, cells]));
   };
 
   #walk = (event: KeyboardEvent): void => {
     if (event.altKey || event.metaKey) return;
-    const last = this.state["seq-len"] - 1;
-    const row = Math.min(this.state.query, last);
-    const column = clamp(row + this.state["relative-position"], 0, last);
-    const moves: Record<string, [row: number, column: number]> = {
-      ArrowLeft: [row, column - 1],
-      ArrowRight: [row, column + 1],
-      ArrowUp: [row - 1, column],
-      ArrowDown: [row + 1, column],
-      Home: [event.ctrlKey ? 0 : row, 0],
-      End: [event.ctrlKey ? last : row, last],
-    };
-    const move = moves[event.key];
-    if (!move) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.#read(...move);
+    const cells = this.state["seq-len"];
+    const row = Math.min(this.state.query, cells - 1);
+    const to = walk(event, [row, clamp(row + this.state["relative-position"], 0, cells - 1)], cells);
+    if (to) this.#read(to);
   };
 
   protected override draw({ seqLen, buckets, bias, limit, config, core }: Model): void {

@@ -5,11 +5,12 @@
 import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
 import { arrow, type Dial } from "../draw/dial.ts";
 import type { NamedArray } from "../draw/npy.ts";
+import { reads, share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { degrees, fixed, plain, significant } from "./format.ts";
-import { share, step } from "./matrix-map.ts";
+import { mapGrid, mapGridStyles, step } from "./map-grid.ts";
 import { FieldError, type State } from "./state.ts";
 
 const STEPS = ["exponent", "inv_freq", "angle", "mod", "sin", "cos"] as const;
@@ -294,27 +295,15 @@ export class PeWorked extends PeFigure<typeof fields, Model> {
   #grid({ pairs, numbers, pair }: Model, state: WorkedState, at: Layout): TemplateResult {
     const value = short(numbers[state.step][pair] ?? Number.NaN);
     const row = STEPS.indexOf(state.step);
-    return html`
-      <div
-        class="grid"
-        role="grid"
-        tabindex="0"
-        aria-label="The computation: up and down move by step, left and right by pair"
-        aria-rowcount=${STEPS.length}
-        aria-colcount=${pairs}
-        aria-activedescendant="cell"
-        .style=${`width:${at.names + at.across * at.column}px;height:${at.bands * at.band}px`}
-        @keydown=${this.#key}
-        @pointerdown=${this.#point}
-        @pointermove=${this.#point}
-      >
-        <div role="row" aria-rowindex=${row + 1}>
-          <div id="cell" role="gridcell" aria-colindex=${pair + 1} aria-selected="true">
-            ${NAMES[state.step]}, pair ${pair}: ${value}
-          </div>
-        </div>
-      </div>
-    `;
+    return mapGrid({
+      label: "The computation: up and down move by step, left and right by pair",
+      size: [STEPS.length, pairs],
+      cell: [row, pair],
+      words: `${NAMES[state.step]}, pair ${pair}: ${value}`,
+      style: `width:${at.names + at.across * at.column}px;height:${at.bands * at.band}px`,
+      onKey: this.#key,
+      onPoint: this.#point,
+    });
   }
 
   #key = (event: KeyboardEvent): void => {
@@ -325,7 +314,7 @@ export class PeWorked extends PeFigure<typeof fields, Model> {
   };
 
   #point = (event: PointerEvent): void => {
-    if (!this.model || (event.pointerType !== "mouse" && event.buttons === 0)) return;
+    if (!this.model || !reads(event)) return;
     const at = this.#layout(this.model);
     const [x, y] = share(event);
     const band = Math.min(Math.floor(y * at.bands), at.bands - 1);
@@ -438,6 +427,7 @@ for name in ("exponent", "inv_freq", "angle", "mod", "row"):
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    mapGridStyles,
     css`
       :host {
         container-type: inline-size;
@@ -485,13 +475,8 @@ for name in ("exponent", "inv_freq", "angle", "mod", "row"):
         pointer-events: none;
       }
       .grid {
-        overflow: hidden;
         cursor: crosshair;
         touch-action: pan-y;
-      }
-      .grid > div {
-        opacity: 0;
-        pointer-events: none;
       }
       .sheet text.number {
         fill: var(--pe-ink);

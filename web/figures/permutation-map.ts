@@ -130,7 +130,7 @@ export function hatch(side: number): string {
 }
 
 /** Where a key leads from a cell, or undefined if it is not one of ours. */
-export function step(key: string, row: number, column: number, n: number): [number, number] | undefined {
+function step(key: string, row: number, column: number, n: number): [number, number] | undefined {
   const last = n - 1;
   switch (key) {
     case "ArrowUp":
