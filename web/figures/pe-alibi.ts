@@ -1,8 +1,8 @@
 // ALiBi: the slope of each head, the bias it makes of distance, and how many keys are left to see.
 // Based on: Press et al. 2021, Train Short, Test Long, section 3 and get_slopes.
 
-import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
+import { type CSSResultGroup, css, html, svg, type TemplateResult } from "lit";
+import { type Axis, bottomAxis, clamp, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
@@ -13,14 +13,14 @@ import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed, significant, superscript } from "./format.ts";
 import { cellAt, walk } from "./map-grid.ts";
+import { LEFT, queryKeyMaps, queryKeyStyles } from "./query-key-map.ts";
 import type { State } from "./state.ts";
 
 const SHARE = 0.99;
 /** The maps show this many positions at most, and biases down to this one. */
 const MOST_CELLS = 32;
 const LOWEST = -8;
-/** Pixels: room for the numbers of an axis, between the columns, and of the two plots. */
-const LEFT = 46;
+/** Pixels: between the columns, and of the two plots. */
 const GAP = 40;
 const PLOT_HEIGHT = 210;
 const MOST_CURVES = 24;
@@ -227,7 +227,7 @@ plt.show()
       <div class="stage ${this.#wide ? "wide" : ""}" data-picture>
         <div>${this.#slopes(model, state)} ${this.#shares(model)}</div>
         <div class="right">
-          <div class="maps">${this.#maps(model)}</div>
+          ${this.#maps(model)}
           ${this.#readout(model)}
         </div>
       </div>
@@ -372,67 +372,24 @@ plt.show()
     `;
   }
 
-  #maps(model: Model): TemplateResult {
-    const { cells, row, column, bias, head } = model;
+  #maps({ cells, row, column, bias, head }: Model): TemplateResult {
     const side = this.#side;
-    const x: Axis = { domain: [0, cells], range: [0, side] };
-    const marks = ticks({ ...x, domain: [0, Math.max(1, cells - 1)] }, 36).filter(
-      (v) => Number.isInteger(v) && v < cells,
-    );
-    const unit = side / cells;
-    const map = (name: Map) => html`
-      <div class="map" .style=${`width:${side}px`}>
-        <svg class="title" width=${side} height="27" aria-hidden="true"><text x="0" y="15">${name}</text></svg>
-        <div
-          class="grid"
-          role="grid"
-          tabindex="0"
-          aria-label="Bias of head ${head + 1}, ${name}, ${cells} queries by ${cells} keys"
-          aria-rowcount=${cells}
-          aria-colcount=${cells}
-          aria-activedescendant="${name}-cell"
-          .style=${`height:${side}px`}
-          @pointermove=${this.#point}
-          @pointerdown=${this.#point}
-          @keydown=${this.#walk}
-        >
-          <canvas data-map=${name} aria-hidden="true"></canvas>
-          <div role="row" aria-rowindex=${row + 1}>
-            <div
-              role="gridcell"
-              id="${name}-cell"
-              aria-colindex=${column + 1}
-              aria-selected="true"
-              aria-label="query ${row}, key ${column}: ${biasText(bias[name][row * cells + column] ?? 0)}"
-            ></div>
-          </div>
-          <svg width=${side} height=${side} aria-hidden="true">
-            <rect class="frame" x="-0.5" y="-0.5" width=${side + 1} height=${side + 1}></rect>
-            ${
-              name === "causal"
-                ? svg`<path class="masked" d=${maskedPath(cells, unit)}></path>
-                    <text x=${side * 0.7} y=${side * 0.3} text-anchor="middle">masked</text>`
-                : nothing
-            }
-            ${["under", "over"].map(
-              (line) =>
-                svg`<rect class="cell ${line}" x=${column * unit} y=${row * unit} width=${unit} height=${unit}></rect>`,
-            )}
-          </svg>
-        </div>
-        <svg class="keys" width=${side} height="42" aria-hidden="true">
-          ${bottomAxis(x, 0, marks, 0.5)}
-          <text class="k" x=${side} y="37" text-anchor="end" data-symbol="k">key</text>
-        </svg>
-      </div>
-    `;
-    return html`
-      <svg class="queries" width=${LEFT} height=${side + 28} aria-hidden="true">
-        <text class="q" x="0" y="15" data-symbol="q">query</text>
-        <g transform="translate(0 27)">${leftAxis(x, LEFT - 1, marks, 0.5)}</g>
-      </svg>
-      ${map("causal")} ${map("symmetric")}
-    `;
+    const map = (name: Map) => ({
+      name,
+      title: name,
+      label: `Bias of head ${head + 1}, ${name}`,
+      words: `query ${row}, key ${column}: ${biasText(bias[name][row * cells + column] ?? 0)}`,
+    });
+    const masked = svg`<path class="masked" d=${maskedPath(cells, side / cells)}></path>
+      <text x=${side * 0.7} y=${side * 0.3} text-anchor="middle">masked</text>`;
+    return queryKeyMaps([{ ...map("causal"), over: masked }, map("symmetric")], {
+      cells,
+      side,
+      query: row,
+      key: column,
+      onKey: this.#walk,
+      onPoint: this.#point,
+    });
   }
 
   #readout({ row, column, cells, bias, slopes, head }: Model): TemplateResult {
@@ -568,6 +525,7 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    queryKeyStyles,
     css`
       :host {
         container-type: inline-size;
@@ -679,58 +637,9 @@ plt.show()
       svg text.pos {
         fill: var(--pe-pos);
       }
-      svg text.q {
-        fill: var(--pe-q);
-      }
-      svg text.k {
-        fill: var(--pe-k);
-      }
-
-      .maps {
-        display: flex;
-        gap: 12px;
-      }
-      .queries {
-        flex: none;
-        margin-inline-end: -12px;
-      }
-      svg.title text {
-        fill: var(--pe-ink);
-        font-size: var(--pe-text-s);
-        font-weight: 600;
-      }
-      .grid {
-        position: relative;
-        cursor: crosshair;
-        touch-action: pan-y pinch-zoom;
-      }
-      .grid canvas {
-        display: block;
-        width: 100%;
-        height: 100%;
-        image-rendering: pixelated;
-      }
-      .grid svg {
-        position: absolute;
-        inset: 0;
-        pointer-events: none;
-      }
-      .frame {
-        fill: none;
-        stroke: var(--pe-ink-2);
-      }
       .masked {
         fill: var(--pe-surface);
         stroke: var(--pe-ink-2);
-      }
-      .cell {
-        fill: none;
-        stroke: #1c1b19;
-        stroke-width: 2;
-      }
-      .cell.under {
-        stroke: #fcfbf8;
-        stroke-width: 5;
       }
       .bar {
         display: block;

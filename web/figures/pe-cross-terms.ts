@@ -211,6 +211,15 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
     const parts = model.terms.map(({ name, values }) => `${name} ${fixed(at(values, cell), 2)}`).join("; ");
     const [first, fifth] = [lay.terms[0] as Slot, lay.terms[4] as Slot];
     const right = Math.max(...lay.terms.map(({ left, side }) => left + side));
+    const grid = mapGrid({
+      label:
+        "The terms of each logit: arrow keys move, up and down to another query, left and right to another key",
+      size: [model.seqLen, model.seqLen],
+      cell: [query, key],
+      words: `query ${query}, key ${key}: ${parts}; sum ${fixed(at(model.sum, cell), 2)}`,
+      style: `left:${first.left}px;top:${first.top}px;width:${right - first.left}px;height:${fifth.top + fifth.side - first.top}px`,
+      onKey: this.#walk,
+    });
     const canvas = (slot: Slot, name: string) => html`<canvas
       class="map"
       data-map=${name}
@@ -228,7 +237,7 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
         <svg class="over" width=${this.width} height=${lay.height} aria-hidden="true">
           ${this.#terms(model, state, lay)} ${this.#patterns(model, state, lay)}
         </svg>
-        ${mapGrid({ label: "The terms of each logit: arrow keys move, up and down to another query, left and right to another key", size: [model.seqLen, model.seqLen], cell: [query, key], words: `query ${query}, key ${key}: ${parts}; sum ${fixed(at(model.sum, cell), 2)}`, style: `left:${first.left}px;top:${first.top}px;width:${right - first.left}px;height:${fifth.top + fifth.side - first.top}px`, onKey: this.#walk })}
+        ${grid}
       </div>
       ${this.#controls(state)}
     `;

@@ -356,10 +356,26 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
     const missing = typeof asked === "string";
     const row = Math.min(state.row, table.rows - 1);
     const value = missing ? "no such row" : significant(asked[column] ?? Number.NaN, 4);
-    return html`
-      ${mapGrid({ label: "The table: arrow keys move by row and dimension, Shift moves by ten", size: [table.columns, table.rows], cell: [column, row], words: `row ${fixed(state.row, 0)}, dimension ${column}: ${value}`, style: map, onKey: this.#mapKey, onPoint: this.#mapPoint })}
-      ${mapGrid({ label: "Cosines of the rows: arrow keys move, Shift moves by ten", size: [table.rows, table.rows], cell: [row, other], words: `row ${fixed(state.row, 0)}, row ${fixed(other, 0)}: ${missing ? "no such row" : fixed(cosine, 3)}`, id: "cosine", style: square, onKey: this.#squareKey, onPoint: this.#squarePoint })}
-    `;
+    const dimensions = mapGrid({
+      label: "The table: arrow keys move by row and dimension, Shift moves by ten",
+      size: [table.columns, table.rows],
+      cell: [column, row],
+      words: `row ${fixed(state.row, 0)}, dimension ${column}: ${value}`,
+      style: map,
+      onKey: this.#mapKey,
+      onPoint: this.#mapPoint,
+    });
+    const cosines = mapGrid({
+      label: "Cosines of the rows: arrow keys move, Shift moves by ten",
+      size: [table.rows, table.rows],
+      cell: [row, other],
+      words: `row ${fixed(state.row, 0)}, row ${fixed(other, 0)}: ${missing ? "no such row" : fixed(cosine, 3)}`,
+      id: "cosine",
+      style: square,
+      onKey: this.#squareKey,
+      onPoint: this.#squarePoint,
+    });
+    return html`${dimensions} ${cosines}`;
   }
 
   #mapKey = (event: KeyboardEvent): void => {

@@ -253,6 +253,14 @@ export class PeShift extends PeFigure<typeof fields, Model> {
         <line class="over" data-symbol="pos" x1=${start} y1=${TOP} x2=${start + side} y2=${TOP + side}></line>`;
     };
     const place2 = `left:${LEFT}px;top:${TOP}px;width:${side}px;height:${side}px`;
+    const grid = mapGrid({
+      label: "Dot products of rows: arrow keys move, Shift moves by ten",
+      size: [n, n],
+      cell: [p, p + k],
+      words: `positions ${p} and ${p + k}, offset ${minus(k)}: ${fixed(at(dots, Math.abs(k)), 2)}`,
+      style: place2,
+      onKey: this.#walk,
+    });
     return html`
       <div class="panel" .style=${`width:${this.#panel}px`}>
         <canvas
@@ -286,7 +294,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
           )}
           <rect class="frame" x=${LEFT + side + 15.5} y=${TOP - 0.5} width="13" height="121"></rect>
         </svg>
-        ${mapGrid({ label: "Dot products of rows: arrow keys move, Shift moves by ten", size: [n, n], cell: [p, p + k], words: `positions ${p} and ${p + k}, offset ${minus(k)}: ${fixed(at(dots, Math.abs(k)), 2)}`, style: place2, onKey: this.#walk })}
+        ${grid}
       </div>
     `;
   }

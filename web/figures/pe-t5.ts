@@ -1,8 +1,8 @@
 // T5's relative position bias: which distances share a bucket, and the bias that a table makes of the buckets.
 // Based on: Raffel et al. 2020, T5, section 2.1; transformers, _relative_position_bucket.
 
-import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, clamp, leftAxis, ticks, valueAt } from "../draw/axis.ts";
+import { type CSSResultGroup, css, html, type TemplateResult } from "lit";
+import { clamp, valueAt } from "../draw/axis.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
@@ -11,11 +11,11 @@ import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed } from "./format.ts";
 import { type Cell, cellAt, walk } from "./map-grid.ts";
+import { LEFT, queryKeyMaps, queryKeyStyles } from "./query-key-map.ts";
 import type { State } from "./state.ts";
 import { bucketColors, FAN_HEIGHT, fan, lineAxis, type Run, runsOf } from "./t5-fan.ts";
 
 const MOST_DISTANCE = 4096;
-const LEFT = 46;
 
 const fields = {
   bidirectional: { kind: "flag", fallback: true },
@@ -224,7 +224,7 @@ plt.show()
     return html`
       <div class="stage ${this.#wide ? "wide" : ""}" data-picture>
         <div class="line">${this.#line(model)}</div>
-        <div class="maps">${this.#maps(model)}</div>
+        ${this.#maps(model)}
         <div class="beside">${this.#readout(model)}</div>
       </div>
       <p class="note">
@@ -276,66 +276,18 @@ plt.show()
     `;
   }
 
-  #maps(model: Model): TemplateResult {
-    const { seqLen, query, key, buckets, bias, head } = model;
-    const side = this.#side;
-    const x: Axis = { domain: [0, seqLen], range: [0, side] };
-    const marks = ticks({ ...x, domain: [0, Math.max(1, seqLen - 1)] }, 36).filter(
-      (value) => Number.isInteger(value) && value < seqLen,
-    );
-    const unit = side / seqLen;
+  #maps({ seqLen, query, key, buckets, bias, head }: Model): TemplateResult {
     const at = query * seqLen + (key ?? 0);
-    const map = (name: "buckets" | "bias", title: string, words: string) => html`
-      <div class="map" .style=${`width:${side}px`}>
-        <svg class="title" width=${side} height="27" aria-hidden="true"><text x="0" y="15">${title}</text></svg>
-        <div
-          class="grid"
-          role="grid"
-          tabindex="0"
-          aria-label="${name === "bias" ? `Bias of head ${head + 1}` : "Buckets"}, ${seqLen} queries by ${seqLen} keys"
-          aria-rowcount=${seqLen}
-          aria-colcount=${seqLen}
-          aria-activedescendant="${name}-cell"
-          .style=${`height:${side}px`}
-          @pointermove=${this.#point}
-          @pointerdown=${this.#point}
-          @keydown=${this.#walk}
-        >
-          <canvas data-map=${name} aria-hidden="true"></canvas>
-          <div role="row" aria-rowindex=${query + 1}>
-            <div
-              role="gridcell"
-              id="${name}-cell"
-              aria-colindex=${(key ?? 0) + 1}
-              aria-selected=${key === null ? "false" : "true"}
-              aria-label=${key === null ? `query ${query}: that key is outside the map` : `query ${query}, key ${key}: ${words}`}
-            ></div>
-          </div>
-          <svg width=${side} height=${side} aria-hidden="true">
-            <rect class="frame" x="-0.5" y="-0.5" width=${side + 1} height=${side + 1}></rect>
-            ${
-              key === null
-                ? nothing
-                : ["under", "over"].map(
-                    (line) =>
-                      svg`<rect class="cell ${line}" x=${key * unit} y=${query * unit} width=${unit} height=${unit}></rect>`,
-                  )
-            }
-          </svg>
-        </div>
-        <svg class="keys" width=${side} height="42" aria-hidden="true">
-          ${bottomAxis(x, 0, marks, 0.5)}
-          <text class="k" x=${side} y="37" text-anchor="end" data-symbol="k">key</text>
-        </svg>
-      </div>
-    `;
-    return html`
-      <svg class="queries" width=${LEFT} height=${side + 28} aria-hidden="true">
-        <text class="q" x="0" y="15" data-symbol="q">query</text>
-        <g transform="translate(0 27)">${leftAxis(x, LEFT - 1, marks, 0.5)}</g>
-      </svg>
-      ${map("buckets", "bucket", `bucket ${buckets[at]}`)} ${map("bias", `bias, head ${head + 1}`, fixed(bias[at] ?? 0, 3))}
-    `;
+    const words = (value: string) =>
+      key === null ? `query ${query}: that key is outside the map` : `query ${query}, key ${key}: ${value}`;
+    const of = `head ${head + 1}`;
+    return queryKeyMaps(
+      [
+        { name: "buckets", title: "bucket", label: "Buckets", words: words(`bucket ${buckets[at]}`) },
+        { name: "bias", title: `bias, ${of}`, label: `Bias of ${of}`, words: words(fixed(bias[at] ?? 0, 3)) },
+      ],
+      { cells: seqLen, side: this.#side, query, key, onKey: this.#walk, onPoint: this.#point },
+    );
   }
 
   #readout({ runs, active, relativePosition, column, query, key, limit, config }: Model): TemplateResult {
@@ -497,6 +449,7 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    queryKeyStyles,
     css`
       :host {
         container-type: inline-size;
@@ -578,55 +531,6 @@ plt.show()
       svg text.pos,
       dt.pos {
         fill: var(--pe-pos);
-      }
-      svg text.q {
-        fill: var(--pe-q);
-      }
-      svg text.k {
-        fill: var(--pe-k);
-      }
-
-      .maps {
-        display: flex;
-        gap: 12px;
-      }
-      .queries {
-        flex: none;
-        margin-inline-end: -12px;
-      }
-      svg.title text {
-        fill: var(--pe-ink);
-        font-size: var(--pe-text-s);
-        font-weight: 600;
-      }
-      .grid {
-        position: relative;
-        cursor: crosshair;
-        touch-action: pan-y pinch-zoom;
-      }
-      .grid canvas {
-        display: block;
-        width: 100%;
-        height: 100%;
-        image-rendering: pixelated;
-      }
-      .grid svg {
-        position: absolute;
-        inset: 0;
-        pointer-events: none;
-      }
-      .frame {
-        fill: none;
-        stroke: var(--pe-ink-2);
-      }
-      .cell {
-        fill: none;
-        stroke: #1c1b19;
-        stroke-width: 2;
-      }
-      .cell.under {
-        stroke: #fcfbf8;
-        stroke-width: 5;
       }
       .readout {
         display: grid;
