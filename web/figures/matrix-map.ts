@@ -64,9 +64,18 @@ export const scaleStyles = css`
 `;
 
 export function paintScale(root: ParentNode, core: Posenc): void {
-  for (const canvas of root.querySelectorAll<HTMLCanvasElement>("canvas.ramp")) {
-    const values = Float32Array.from({ length: 256 }, (_, i) => (2 * i + 1) / 256 - 1);
-    const shape = { rows: 1, cols: 256, width: 256, height: 1 };
-    paint(canvas, core.colormap(values, core.lut(), shape), 256, 1);
-  }
+  for (const canvas of root.querySelectorAll<HTMLCanvasElement>("canvas.ramp")) paintBar(canvas, core);
+}
+
+/** All the colours, from the least at the left to the most; `upright`: from the most at the top. */
+export function paintBar(canvas: HTMLCanvasElement, core: Posenc, upright = false): void {
+  const sign = upright ? -1 : 1;
+  const values = Float32Array.from({ length: 256 }, (_, i) => sign * ((2 * i + 1) / 256 - 1));
+  const [width, height] = upright ? [1, 256] : [256, 1];
+  paint(
+    canvas,
+    core.colormap(values, core.lut(), { rows: height, cols: width, width, height }),
+    width,
+    height,
+  );
 }

@@ -4,13 +4,14 @@
 import { type CSSResultGroup, css, html, type SVGTemplateResult, svg, type TemplateResult } from "lit";
 import { type Axis, bottomAxis, leftAxis, place, ticks } from "../draw/axis.ts";
 import type { NamedArray } from "../draw/npy.ts";
-import { devicePixels, paint } from "../draw/pixels.ts";
+import { devicePixels } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { cellAt, mapGrid, mapGridStyles, walk } from "./map-grid.ts";
+import { paintBar, paintMatrix } from "./matrix-map.ts";
 import { randomNormalArray } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 
@@ -495,20 +496,19 @@ plt.show()
     if (key.every((part, i) => part === this.#painted[i])) return;
     this.#painted = key;
     const { core, seqLen, terms, sum, limit, before, after } = model;
-    const lut = core.lut();
     const canvas = (name: string) =>
       this.renderRoot.querySelector(`canvas[data-map="${name}"]`) as HTMLCanvasElement;
-    const map = (name: string, values: Float64Array, end: number, size: number) => {
-      const shape = { rows: seqLen, cols: seqLen, width: size, height: size, vmin: -end, vmax: end };
-      paint(canvas(name), core.colormap(Float32Array.from(values), lut, shape), size, size);
+    const map = (name: string, values: Float64Array, end: number, slot: Slot | undefined) => {
+      const matrix = { values: Float32Array.from(values), rows: seqLen, columns: seqLen };
+      const size = slot?.side ?? 1;
+      paintMatrix(canvas(name), core, matrix, end, [size, size]);
     };
     [...terms.map(({ values }) => values), sum].forEach((values, i) => {
-      map(String(i), values, limit, side);
+      map(String(i), values, limit, lay.terms[0]);
     });
-    map("before", before.values, before.limit, small);
-    map("after", after.values, after.limit, small);
-    const ramp = Float32Array.from({ length: 256 }, (_, i) => 1 - (2 * i + 1) / 256);
-    paint(canvas("bar"), core.colormap(ramp, lut, { rows: 256, cols: 1, width: 1, height: 256 }), 1, 256);
+    map("before", before.values, before.limit, lay.patterns[0]);
+    map("after", after.values, after.limit, lay.patterns[0]);
+    paintBar(canvas("bar"), core, true);
   }
 
   static override styles: CSSResultGroup = [

@@ -11,6 +11,7 @@ import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, plain, significant } from "./format.ts";
 import { mapGrid, mapGridStyles } from "./map-grid.ts";
+import { paintBar } from "./matrix-map.ts";
 import { float } from "./numpy.ts";
 import type { State } from "./state.ts";
 
@@ -500,8 +501,7 @@ plt.show()
     const { core, view, table, rows, columns } = model;
     const { width, height } = this.#layout(model);
     const [across, down] = [devicePixels(width), devicePixels(height)];
-    const lut = core.lut();
-    const pixels = core.colormap(table, lut, {
+    const pixels = core.colormap(table, core.lut(), {
       rows,
       cols: columns,
       width: across,
@@ -513,9 +513,7 @@ plt.show()
       transpose: true,
     });
     paint(this.#canvas(".map"), pixels, across, down);
-    const ramp = Float32Array.from({ length: 256 }, (_, i) => (2 * i + 1) / 256 - 1);
-    const shape = { rows: 1, cols: 256, width: 256, height: 1 };
-    paint(this.#canvas(".bar"), core.colormap(ramp, lut, shape), 256, 1);
+    paintBar(this.#canvas(".bar"), core);
   }
 
   #canvas(selector: string): HTMLCanvasElement {

@@ -5,13 +5,14 @@ import { type CSSResultGroup, css, html, svg, type TemplateResult } from "lit";
 import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
-import { devicePixels, paint } from "../draw/pixels.ts";
+import { devicePixels } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed, significant } from "./format.ts";
 import { cellAt, walk } from "./map-grid.ts";
+import { paintBar, paintMatrix } from "./matrix-map.ts";
 import { FieldError, type State } from "./state.ts";
 
 const fields = {
@@ -39,8 +40,7 @@ interface Model {
   after: ScoreMap;
   /** The colours run from −limit to limit. */
   limit: number;
-  lut: Uint32Array;
-  colormap: Posenc["colormap"];
+  core: Posenc;
   /** Score at distance 0..max-offset, the key before the query. */
   curve: Float64Array;
   /** The first distance after which the curve rises, and the first where its sign is not that at 0; −1: none. */
@@ -157,8 +157,7 @@ export class PeRopeScores extends PeFigure<typeof fields, Model> {
       before,
       after,
       limit: roundUp(largest),
-      lut: core.lut(),
-      colormap: core.colormap,
+      core,
       curve,
       rise: curve.findIndex((value, i) => (curve[i + 1] ?? Number.NEGATIVE_INFINITY) > value),
       crossing: curve.findIndex((value) => value * (curve[0] ?? 0) < 0),
@@ -498,25 +497,14 @@ export class PeRopeScores extends PeFigure<typeof fields, Model> {
     const key = [model, size];
     if (key.every((part, i) => part === this.#painted[i])) return;
     this.#painted = key;
-    const { seqLen, limit, lut, colormap } = model;
+    const { seqLen, limit, core } = model;
     const canvas = (name: string) =>
-      this.renderRoot.querySelector<HTMLCanvasElement>(`canvas[data-map="${name}"]`);
+      this.renderRoot.querySelector(`canvas[data-map="${name}"]`) as HTMLCanvasElement;
     for (const which of ["before", "after"] as const) {
-      const target = canvas(which);
-      if (!target) continue;
-      const config = {
-        rows: seqLen,
-        cols: seqLen,
-        width: size,
-        height: size,
-        vmin: -limit,
-        vmax: limit,
-      };
-      paint(target, colormap(model[which].pixels, lut, config), size, size);
+      const matrix = { values: model[which].pixels, rows: seqLen, columns: seqLen };
+      paintMatrix(canvas(which), core, matrix, limit, [this.#side, this.#side]);
     }
-    const bar = canvas("bar");
-    const ramp = Float32Array.from({ length: 256 }, (_, i) => (i - 127.5) / 128);
-    if (bar) paint(bar, colormap(ramp, lut, { rows: 1, cols: 256, width: 256, height: 1 }), 256, 1);
+    paintBar(canvas("bar"), core);
   }
 
   static override styles: CSSResultGroup = [

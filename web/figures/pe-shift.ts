@@ -5,13 +5,14 @@ import { type CSSResultGroup, css, html, type SVGTemplateResult, svg, type Templ
 import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
-import { devicePixels, paint } from "../draw/pixels.ts";
+import { devicePixels } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, powerOfTen, significant } from "./format.ts";
 import { type Cell, cellAt, mapGrid, mapGridStyles, walk } from "./map-grid.ts";
+import { paintBar, paintMatrix } from "./matrix-map.ts";
 import { float } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 
@@ -583,7 +584,6 @@ plt.show()
     const [oldMatrices, oldCorner, oldPixels, oldSide] = this.#painted;
     const canvas = (name: string) =>
       this.renderRoot.querySelector(`canvas[data-map="${name}"]`) as HTMLCanvasElement;
-    const lut = core.lut();
     if (oldMatrices !== matrices || oldCorner !== corner) {
       const size = Math.min(2 * CORNER, dModel);
       const part = new Float32Array(size * size);
@@ -592,21 +592,13 @@ plt.show()
           part[row * size + column] = at(matrices, 2 * row + (column % 2));
         }
       }
-      const shape = { rows: size, cols: size, width: corner, height: corner };
-      paint(canvas("corner"), core.colormap(part, lut, shape), corner, corner);
+      const shown = [this.#corner, this.#corner] as const;
+      paintMatrix(canvas("corner"), core, { values: part, rows: size, columns: size }, 1, shown);
     }
     if (oldPixels !== pixels || oldSide !== side) {
-      const shape = {
-        rows: seqLen,
-        cols: seqLen,
-        width: side,
-        height: side,
-        vmin: -dModel / 2,
-        vmax: dModel / 2,
-      };
-      paint(canvas("dots"), core.colormap(pixels, lut, shape), side, side);
-      const ramp = Float32Array.from({ length: 256 }, (_, i) => 1 - (2 * i + 1) / 256);
-      paint(canvas("bar"), core.colormap(ramp, lut, { rows: 256, cols: 1, width: 1, height: 256 }), 1, 256);
+      const matrix = { values: pixels, rows: seqLen, columns: seqLen };
+      paintMatrix(canvas("dots"), core, matrix, dModel / 2, [this.#side, this.#side]);
+      paintBar(canvas("bar"), core, true);
     }
     this.#painted = [matrices, corner, pixels, side];
   }

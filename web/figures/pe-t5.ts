@@ -11,6 +11,7 @@ import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed } from "./format.ts";
 import { type Cell, cellAt, walk } from "./map-grid.ts";
+import { paintBar } from "./matrix-map.ts";
 import { LEFT, queryKeyMaps, queryKeyStyles } from "./query-key-map.ts";
 import type { State } from "./state.ts";
 import { bucketColors, FAN_HEIGHT, fan, lineAxis, type Run, runsOf } from "./t5-fan.ts";
@@ -439,11 +440,9 @@ plt.show()
       size,
       size,
     );
-    const lut = core.lut();
     const scale = { ...shape, vmin: -limit, vmax: limit };
-    paint(canvas("bias"), core.colormap(Float32Array.from(bias), lut, scale), size, size);
-    const ramp = Float32Array.from({ length: 256 }, (_, i) => (i - 127.5) / 128);
-    paint(canvas("bar"), core.colormap(ramp, lut, { rows: 1, cols: 256, width: 256, height: 1 }), 256, 1);
+    paint(canvas("bias"), core.colormap(Float32Array.from(bias), core.lut(), scale), size, size);
+    paintBar(canvas("bar"), core);
   }
 
   static override styles: CSSResultGroup = [
