@@ -249,8 +249,8 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
 
   #menu(): TemplateResult {
     const items: [label: string, run: () => unknown, offered: unknown][] = [
-      ["PNG picture", () => this.#save("png", () => this.toPNG()), this.#drawing],
-      ["SVG drawing", () => this.#save("svg", () => this.toSVG()), this.#drawing],
+      ["PNG picture", () => this.#save("png", () => this.toPNG()), true],
+      ["SVG drawing", () => this.#save("svg", () => this.toSVG()), true],
       ["CSV numbers", () => this.#save("csv", () => this.toCSV()), this.array],
       ["NPY array", () => this.#save("npy", () => this.toNPY()), this.array],
       ["Copy as NumPy code", () => this.#copy(this.toNumPy(), "Code copied."), this.numpy],

@@ -349,12 +349,17 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
   }
 
   /** Puts the tip of q or k in the active pair at a point, which is kept within the plane. */
+  /** The vector as the last change left it, which the next frame may still have to draw. */
+  #vector(name: "q" | "k", { [name]: drawn }: Model): Float64Array {
+    return vector(name, this.state[name], drawn);
+  }
+
   #place(name: "q" | "k", [x, y]: Point, radius: number): void {
     const model = this.model;
     const pair = model?.pairs[model.active];
     if (!model || !pair) return;
     const shrink = Math.min(1, radius / Math.hypot(x, y));
-    const values = model[name].slice();
+    const values = this.#vector(name, model).slice();
     values[pair.components[0]] = x * shrink;
     values[pair.components[1]] = y * shrink;
     this.set({ [name]: write(values) });
@@ -388,7 +393,7 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
     this.requestUpdate();
   };
 
-  #nudge(event: KeyboardEvent, name: "q" | "k", [x, y]: Point, radius: number): void {
+  #nudge(event: KeyboardEvent, name: "q" | "k", radius: number): void {
     const step = event.shiftKey ? 0.01 : 0.1;
     const steps: Record<string, Point> = {
       ArrowLeft: [-step, 0],
@@ -397,9 +402,12 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
       ArrowDown: [0, -step],
     };
     const by = steps[event.key];
-    if (!by) return;
+    const model = this.model;
+    const pair = model?.pairs[model.active];
+    if (!by || !model || !pair) return;
     event.preventDefault();
     event.stopPropagation();
+    const [x = 0, y = 0] = pair.components.map((component) => this.#vector(name, model)[component]);
     this.#place(name, [x + by[0], y + by[1]], radius);
   }
 
@@ -462,7 +470,7 @@ print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1
             aria-valuemin="-180" aria-valuemax="180"
             aria-valuenow=${Math.round((angle(given) * 180) / Math.PI)}
             aria-valuetext="x ${fixed(given[0], 2)}, y ${fixed(given[1], 2)}"
-            @keydown=${(event: KeyboardEvent) => this.#nudge(event, name, given, radius)}
+            @keydown=${(event: KeyboardEvent) => this.#nudge(event, name, radius)}
             @pointerdown=${(event: PointerEvent) => this.#grab(event, name, false, radius)}
             @pointermove=${this.#pull} @pointerup=${this.#release} @pointercancel=${this.#release}>
             <circle class="hit" cx=${gx} cy=${gy} r="16"></circle>
