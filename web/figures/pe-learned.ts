@@ -28,6 +28,9 @@ const SOURCES = {
   file: "These rows are your file’s",
 };
 
+/** Tensors of a file that the list names; those called a position table stand first. */
+const MOST_OFFERED = 500;
+
 const fields = {
   table: { kind: "choice", fallback: "untrained", choices: ["untrained", "sinusoidal"] },
   "max-len": { kind: "integer", fallback: 512, min: 1, max: 65536 },
@@ -170,7 +173,10 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
     }
     let cosine = Number.NaN;
     if (typeof asked !== "string") {
-      const [aa = 0, ab = 0, , bb = 0] = core.similarity(Float32Array.of(...asked, ...otherRow), 2, columns);
+      const pair = new Float32Array(2 * columns);
+      pair.set(asked);
+      pair.set(otherRow, columns);
+      const [aa = 0, ab = 0, , bb = 0] = core.similarity(pair, 2, columns);
       cosine = ab / Math.sqrt(aa * bb);
     }
     return { core, table, asked, other, otherRow, column: Math.min(state.column, columns - 1), cosine };
@@ -474,6 +480,7 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
 
   #fileRow({ table }: Model): TemplateResult {
     const tables = this.#file?.tables ?? [];
+    const offered = tables.slice(0, MOST_OFFERED);
     const chosen = this.#fileTable?.open === this.#file ? (this.#fileTable?.tensor.name ?? "") : "";
     const pick = (event: Event) => {
       const tensor = tables.find(({ name }) => name === (event.target as HTMLSelectElement).value);
@@ -491,8 +498,16 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
               <label>
                 <span>Tensor:</span>
                 <select @change=${pick}>
-                  ${chosen ? nothing : html`<option value="">choose one of ${tables.length}</option>`}
-                  ${tables.map(
+                  ${
+                    chosen
+                      ? nothing
+                      : html`<option value="">${
+                          tables.length > MOST_OFFERED
+                            ? `choose one of the first ${MOST_OFFERED} of ${tables.length}`
+                            : `choose one of ${tables.length}`
+                        }</option>`
+                  }
+                  ${offered.map(
                     ({ name, shape }) => html`
                       <option value=${name} ?selected=${name === chosen}>${name} (${shape.join(" × ")})</option>
                     `,

@@ -42,6 +42,8 @@ export const MAX_CELLS = 2 ** 22;
 /** The limit of the safetensors library itself. */
 const MAX_HEADER = 100_000_000;
 const MAX_TENSORS = 100_000;
+/** A row is drawn whole. */
+const MAX_COLUMNS = 2 ** 16;
 
 const SIZES: Readonly<Record<Dtype, number>> = { F16: 2, BF16: 2, F32: 4, F64: 8 };
 const isDtype = (name: string): name is Dtype => Object.hasOwn(SIZES, name);
@@ -285,6 +287,7 @@ export function checkTable({ name, dtype, shape }: Tensor): void {
   }
   const [rows = 0, columns = 0] = shape;
   if (rows === 0 || columns === 0) refuse(`${part}: must not be empty, got shape ${shapeText(shape)}`);
+  if (columns > MAX_COLUMNS) refuse(`${part}: must have at most ${MAX_COLUMNS} columns, has ${columns}`);
   if (rows * columns > MAX_CELLS) {
     refuse(`${part}: must have at most ${MAX_CELLS} cells, got ${rows} × ${columns} = ${rows * columns}`);
   }
