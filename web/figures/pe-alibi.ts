@@ -1,13 +1,8 @@
 // ALiBi: the slope of each head, the bias it makes of distance, and how many keys are left to see.
 // Based on: Press et al. 2021, Train Short, Test Long, section 3 and get_slopes.
 
-<<<<<<< HEAD
 import { type CSSResultGroup, css, html, svg, type TemplateResult } from "lit";
 import { type Axis, bottomAxis, clamp, place, ticks, valueAt } from "../draw/axis.ts";
-=======
-import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, clamp, leftAxis, place, ticks, valueAt } from "../draw/axis.ts";
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
@@ -17,11 +12,8 @@ import { nearestShare, type Sight, windowOf } from "./alibi-window.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed, significant, superscript } from "./format.ts";
-<<<<<<< HEAD
 import { cellAt, walk } from "./map-grid.ts";
 import { LEFT, queryKeyMaps, queryKeyStyles } from "./query-key-map.ts";
-=======
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import type { State } from "./state.ts";
 
 const SHARE = 0.99;

@@ -2,7 +2,7 @@
 // Based on: Ke et al. 2020, Rethinking Positional Encoding in Language Pre-training, equation 2.
 
 import { type CSSResultGroup, css, html, type SVGTemplateResult, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, clamp, leftAxis, place, ticks } from "../draw/axis.ts";
+import { type Axis, bottomAxis, leftAxis, place, ticks } from "../draw/axis.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
@@ -10,11 +10,8 @@ import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
-<<<<<<< HEAD
 import { cellAt, mapGrid, mapGridStyles, walk } from "./map-grid.ts";
 import { paintBar, paintMatrix } from "./matrix-map.ts";
-=======
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import { randomNormalArray } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 

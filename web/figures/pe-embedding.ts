@@ -9,12 +9,8 @@ import type { Posenc } from "../posenc.ts";
 import { controlStyles, keepKeys, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed } from "./format.ts";
-<<<<<<< HEAD
 import { mapGrid, mapGridStyles, step } from "./map-grid.ts";
 import { largest, paintMatrix, paintScale, scaleBar, scaleStyles } from "./matrix-map.ts";
-=======
-import { largest, paintMatrix, paintScale, scaleBar, scaleStyles, step } from "./matrix-map.ts";
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import { randomNormal } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 

@@ -10,11 +10,8 @@ import type { Posenc, SinusoidalConfig, SinusoidalLayout } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, plain, significant } from "./format.ts";
-<<<<<<< HEAD
 import { mapGrid, mapGridStyles } from "./map-grid.ts";
 import { paintBar } from "./matrix-map.ts";
-=======
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import { float } from "./numpy.ts";
 import type { State } from "./state.ts";
 

@@ -12,12 +12,8 @@ import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { type OpenFile, openFile, readTensor } from "./learned-file.ts";
-<<<<<<< HEAD
 import { cellAt, mapGrid, mapGridStyles, step } from "./map-grid.ts";
 import { paintMatrix, paintScale, scaleBar, scaleStyles } from "./matrix-map.ts";
-=======
-import { cellAt, paintMatrix, paintScale, scaleBar, scaleStyles, share, step } from "./matrix-map.ts";
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import type { State } from "./state.ts";
 import { MAX_CELLS, type Tensor } from "./table-file.ts";
 

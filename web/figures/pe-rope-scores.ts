@@ -11,11 +11,8 @@ import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed, significant } from "./format.ts";
-<<<<<<< HEAD
 import { cellAt, walk } from "./map-grid.ts";
 import { paintBar, paintMatrix } from "./matrix-map.ts";
-=======
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import { FieldError, type State } from "./state.ts";
 
 const fields = {

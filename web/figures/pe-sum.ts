@@ -9,21 +9,8 @@ import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
-<<<<<<< HEAD
 import { cellAt, mapGrid, mapGridStyles, step } from "./map-grid.ts";
 import { largest, paintMatrix, paintScale, scaleBar, scaleStyles } from "./matrix-map.ts";
-=======
-import {
-  cellAt,
-  largest,
-  paintMatrix,
-  paintScale,
-  scaleBar,
-  scaleStyles,
-  share,
-  step,
-} from "./matrix-map.ts";
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import { randomNormal } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 import { sumPlane } from "./sum-plane.ts";

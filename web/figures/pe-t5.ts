@@ -1,13 +1,8 @@
 // T5's relative position bias: which distances share a bucket, and the bias that a table makes of the buckets.
 // Based on: Raffel et al. 2020, T5, section 2.1; transformers, _relative_position_bucket.
 
-<<<<<<< HEAD
 import { type CSSResultGroup, css, html, type TemplateResult } from "lit";
 import { clamp, valueAt } from "../draw/axis.ts";
-=======
-import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
-import { type Axis, bottomAxis, clamp, leftAxis, ticks, valueAt } from "../draw/axis.ts";
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import type { NamedArray } from "../draw/npy.ts";
 import { devicePixels, paint } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
@@ -15,12 +10,9 @@ import type { Posenc, T5Config } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed } from "./format.ts";
-<<<<<<< HEAD
 import { type Cell, cellAt, walk } from "./map-grid.ts";
 import { paintBar } from "./matrix-map.ts";
 import { LEFT, queryKeyMaps, queryKeyStyles } from "./query-key-map.ts";
-=======
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import type { State } from "./state.ts";
 import { bucketColors, FAN_HEIGHT, fan, lineAxis, type Run, runsOf } from "./t5-fan.ts";
 

@@ -10,11 +10,7 @@ import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { degrees, fixed, plain, significant } from "./format.ts";
-<<<<<<< HEAD
 import { mapGrid, mapGridStyles, step } from "./map-grid.ts";
-=======
-import { share, step } from "./matrix-map.ts";
->>>>>>> 029fbc9 (figures: Say clamp, signed, degrees and the NumPy of seeded numbers once)
 import { FieldError, type State } from "./state.ts";
 
 const STEPS = ["exponent", "inv_freq", "angle", "mod", "sin", "cos"] as const;
