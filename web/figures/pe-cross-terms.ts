@@ -539,6 +539,8 @@ plt.show()
       .stage canvas,
       .grid {
         position: absolute;
+      }
+      .grid {
         pointer-events: none;
       }
       .map {

@@ -647,6 +647,8 @@ plt.show()
       .panel canvas,
       .grid {
         position: absolute;
+      }
+      .grid {
         pointer-events: none;
       }
       .map {
