@@ -11,6 +11,7 @@ import { fixed, significant } from "./format.ts";
 import { glide, WordDrag } from "./permutation-drag.ts";
 import { textWidth, weightMap } from "./permutation-map.ts";
 import { D_MODEL, type Experiment, experiment, mapOf, NUM_HEADS, orderOf, row } from "./permutation-model.ts";
+import { numpyCode } from "./permutation-numpy.ts";
 import { isRounding, takeaway } from "./permutation-takeaway.ts";
 import type { State } from "./state.ts";
 
@@ -121,6 +122,10 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
   protected override array({ words, result }: Experiment): NamedArray {
     const values = Float64Array.of(...result.output, ...result.permuted.output);
     return { name: "outputs", shape: [2, words.length, D_MODEL], values };
+  }
+
+  protected override numpy(state: PermutationState): string {
+    return numpyCode(state, Math.min(state.layer, state.layers) - 1, state.head - 1);
   }
 
   // -------------------------------------------------------------------------------------------- reordering

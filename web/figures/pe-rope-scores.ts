@@ -13,6 +13,7 @@ import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, signed, significant } from "./format.ts";
 import { cellAt, walk } from "./map-grid.ts";
 import { paintBar, paintMatrix } from "./matrix-map.ts";
+import { float, randomNormalArray } from "./numpy.ts";
 import { FieldError, type State } from "./state.ts";
 
 const fields = {
@@ -189,6 +190,45 @@ export class PeRopeScores extends PeFigure<typeof fields, Model> {
       head: ["query", "key", "relative position", "before", "after"],
       rows: cells,
     };
+  }
+
+  protected override numpy(state: ScoresState): string {
+    const { seed, repeat, "seq-len": seqLen, "head-dim": headDim, "rope-theta": theta } = state;
+    const mean = state.curve === "mean-cosine";
+    return `import matplotlib.pyplot as plt
+import numpy as np
+
+${randomNormalArray("sigma=1.0")}
+
+seq_len, head_dim, rope_theta, max_offset = ${seqLen}, ${headDim}, ${float(theta)}, ${state["max-offset"]}
+rows = random_normal(${seed}, (seq_len, 2, head_dim))${repeat ? "[[0] * seq_len]  # one q and one k, repeated" : ""}
+q, k = rows[:, 0], rows[:, 1]
+inv_freq = rope_theta ** (-np.arange(0, head_dim, 2) / head_dim)
+turns = np.exp(1j * np.arange(seq_len)[:, None] * inv_freq)
+
+def pairs(x):
+    return x[:, 0::2] + 1j * x[:, 1::2]
+
+before = q @ k.T
+after = np.real(pairs(q) * turns @ np.conj(pairs(k) * turns).T)
+limit = max(np.abs(before).max(), np.abs(after).max())
+
+distance = np.arange(max_offset + 1)  # query minus key
+turn = np.exp(1j * distance[:, None] * inv_freq)
+curve = ${mean ? "turn.real.mean(axis=1)" : "np.real(turn * pairs(q)[0] * np.conj(pairs(k)[0])).sum(axis=1)"}
+
+figure = plt.figure(figsize=(10, 7), layout="constrained")
+top, bottom = figure.subfigures(2, 1, height_ratios=(3, 2))
+for ax, scores, title in zip(top.subplots(1, 2), (before, after), ("Before", "After")):
+    image = ax.imshow(scores, cmap="RdBu", vmin=-limit, vmax=limit)
+    ax.set(title=title, xlabel="key", ylabel="query")
+top.colorbar(image, ax=top.axes)
+ax = bottom.subplots()
+ax.plot(distance, curve)
+ax.axhline(0, color="grey", linewidth=1)
+ax.set(xlabel="distance, query minus key", ylabel="${mean ? "mean cosine" : "score"}")
+plt.show()
+`;
   }
 
   protected override array({ seqLen, before, after }: Model): NamedArray {

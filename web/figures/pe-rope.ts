@@ -305,7 +305,8 @@ export class PeRope extends PeFigure<typeof fields, Model> {
   protected override numpy({ m, n, layout, "rope-theta": theta }: RopeState): string {
     const { q = [], k = [] } = this.model ?? {};
     const [a, b] = layout === "half" ? ["[:half]", "[half:]"] : ["[0::2]", "[1::2]"];
-    return `import numpy as np
+    return `import matplotlib.pyplot as plt
+import numpy as np
 
 q = np.array([${[...q].join(", ")}])
 k = np.array([${[...k].join(", ")}])
@@ -325,6 +326,14 @@ def rotate(x, position):
 print("before:", q @ k)
 print("score: ", rotate(q, m) @ rotate(k, n))
 print("shifted by 1, 10, 100:", [rotate(q, m + s) @ rotate(k, n + s) for s in (1, 10, 100)])
+
+pair = ${this.model?.active ?? 0}  # its hands before (faint) and after the rotation
+for x, position, colour in ((q, m, "tab:orange"), (k, n, "tab:blue")):
+    for hand, alpha in ((x, 0.35), (rotate(x, position), 1.0)):
+        plt.arrow(0, 0, hand${a}[pair], hand${b}[pair], color=colour, alpha=alpha, width=0.02, length_includes_head=True)
+plt.axis("equal")
+plt.title(f"Pair {pair}: query at {m}, key at {n}")
+plt.show()
 `;
   }
 

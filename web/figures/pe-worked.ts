@@ -409,7 +409,8 @@ export class PeWorked extends PeFigure<typeof fields, Model> {
   }
 
   protected override numpy(state: WorkedState): string {
-    return `import numpy as np
+    return `import matplotlib.pyplot as plt
+import numpy as np
 
 position, d_model, base = ${state.position}, ${state["d-model"]}, ${Number.isInteger(state.base) ? `${state.base}.0` : state.base}
 exponent = np.arange(0, d_model, 2) / d_model
@@ -421,6 +422,14 @@ row = np.stack([np.sin(angle), np.cos(angle)], axis=-1).ravel()
 np.set_printoptions(precision=3, suppress=True)
 for name in ("exponent", "inv_freq", "angle", "mod", "row"):
     print(f"{name:9}", globals()[name])
+
+figure, axes = plt.subplots(1, d_model // 2, figsize=(2 * d_model // 2, 2.4), squeeze=False)
+for i, ax in enumerate(axes.flat):  # a hand for each pair, clockwise from the top
+    ax.add_patch(plt.Circle((0, 0), 1, fill=False))
+    ax.plot([0, np.sin(angle[i])], [0, np.cos(angle[i])])
+    ax.set(title=f"pair {i}", aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
+    ax.axis("off")
+plt.show()
 `;
   }
 
