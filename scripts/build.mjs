@@ -1,6 +1,6 @@
 // Builds the lesson: C++ to WebAssembly (twice, with SIMD and without), then the element library and the page.
 //   node scripts/build.mjs [core|site|all]
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { emscriptenEnv, findEmscripten } from "./emscripten.mjs";
 import { bin, Failure, main, ROOT, run, step } from "./run.mjs";
@@ -48,13 +48,31 @@ export async function buildCore() {
     );
 }
 
-/** dist/: the element library and the page, from web/. */
+/** What the site is made from: path, size and time of each file. */
+function siteInputs() {
+  const sources = readdirSync(join(ROOT, "web"), { recursive: true }).map((name) => join("web", name));
+  const files = [...sources, "vite.config.ts", "tsconfig.json", "tsconfig.lib.json", "package-lock.json"];
+  return files
+    .map((name) => [name, statSync(join(ROOT, name))])
+    .filter(([, stat]) => stat.isFile())
+    .map(([name, { size, mtimeMs }]) => `${name} ${size} ${mtimeMs}`)
+    .sort()
+    .join("\n");
+}
+
+/** dist/ and build/lib/, from web/; nothing to do if nothing there has changed since the last time. */
 export async function buildSite() {
+  const stamp = join(ROOT, "build/site.txt");
+  const products = ["dist/index.html", "build/lib/posenc.js", "build/lib/posenc.d.ts"];
+  const made = products.every((path) => existsSync(join(ROOT, path))) && existsSync(stamp);
+  if (made && readFileSync(stamp, "utf8") === siteInputs()) return;
+  rmSync(stamp, { force: true });
   await step("build: library", async () => {
     await run(bin("vite"), ["build", "--mode", "lib"]);
     await run(bin("tsc"), ["-p", "tsconfig.lib.json"]);
   });
   await step("build: page", () => run(bin("vite"), ["build"]));
+  writeFileSync(stamp, siteInputs());
 }
 
 export async function build(part = "all") {
