@@ -204,15 +204,19 @@ export async function launch() {
     });
     const command = (method, path, body) => send(method, `/session/${session.sessionId}${path}`, body);
 
+    const execute = (script) => command("POST", "/execute/sync", { script, args: [] });
+    // The driver now and then loses what an asynchronous script answers a second later, so the page keeps the answer
+    // until it is asked for.
     async function evaluate(expression) {
-      const { value, error } = await command("POST", "/execute/async", {
-        script: `const done = arguments[0];
-          Promise.resolve().then(() => ${expression})
-            .then((value) => done({ value }), (error) => done({ error: String(error) }));`,
-        args: [],
-      });
-      if (error) throw new Error(error);
-      return value;
+      await execute(`delete window.evaluated;
+        Promise.resolve().then(() => ${expression})
+          .then((value) => { window.evaluated = { value }; }, (error) => { window.evaluated = { error: String(error) }; });`);
+      for (;;) {
+        const answer = await execute("return window.evaluated ?? null;");
+        if (answer?.error) throw new Error(answer.error);
+        if (answer) return answer.value;
+        await new Promise((done) => setTimeout(done, 10));
+      }
     }
     const act = (type, id, action, parameters) =>
       command("POST", "/actions", { actions: [{ type, id, parameters, actions: [action] }] });
