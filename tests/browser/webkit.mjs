@@ -207,12 +207,15 @@ export async function launch() {
     const execute = (script) => command("POST", "/execute/sync", { script, args: [] });
     // The driver now and then loses what an asynchronous script answers a second later, so the page keeps the answer
     // until it is asked for.
+    let asked = 0;
     async function evaluate(expression) {
-      await execute(`delete window.evaluated;
-        Promise.resolve().then(() => ${expression})
-          .then((value) => { window.evaluated = { value }; }, (error) => { window.evaluated = { error: String(error) }; });`);
+      const name = `answer${++asked}`; // several may be under way at once
+      await execute(`Promise.resolve().then(() => ${expression})
+        .then((value) => { window.${name} = { value }; }, (error) => { window.${name} = { error: String(error) }; });`);
       for (;;) {
-        const answer = await execute("return window.evaluated ?? null;");
+        const answer = await execute(
+          `const answer = window.${name}; delete window.${name}; return answer ?? null;`,
+        );
         if (answer?.error) throw new Error(answer.error);
         if (answer) return answer.value;
         await new Promise((done) => setTimeout(done, 10));
