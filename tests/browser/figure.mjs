@@ -262,11 +262,6 @@ class Figure {
   /** The files offered hold the picture and its numbers: an SVG that parses, a PNG of more than one colour, and the
    * same numbers as CSV, whose lines are returned, and as NPY. */
   async exports() {
-    // the menu offers pictures from its second rendering on, when the first one is in the page
-    await this.page.waitFor((tag) => {
-      const offered = document.querySelector(tag).shadowRoot.querySelectorAll("details.menu .items button");
-      return offered[0]?.textContent === "PNG picture";
-    }, this.tag);
     const offered = await this.texts("details.menu .items button");
     assert.deepEqual(offered.slice(0, 4), ["PNG picture", "SVG drawing", "CSV numbers", "NPY array"]);
     const files = await this.page.evaluate(async (tag) => {
