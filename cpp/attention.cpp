@@ -1,99 +1,141 @@
 // Scaled dot-product attention with a bias per head and relative position.
 //
-// The tuned form works on four queries at a time: their logits against all keys stay in the cache until they
+// The tuned form works on sixteen queries at a time: their logits against all keys stay in the cache until they
 // are weights and have been used. Products are 4 x 8 tiles held in registers, over panels that were packed so
-// that each step of the inner loop reads eight neighbouring floats.
+// that each step of the inner loop reads eight neighbouring floats; a tile that leaves the registers takes its
+// bias along, and what its softmax needs.
 //
 // Based on: Vaswani et al. 2017, section 3.2; the bias as one vector per head serves ALiBi (Press et al. 2021)
-// and T5 (Raffel et al. 2019); 2^x: Cephes exp2f, S. Moshier.
+// and T5 (Raffel et al. 2019).
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "exp2.hpp"
+#include "multiply.hpp"
 #include "posenc.hpp"
-#include "simd.hpp"
 
 namespace posenc {
 namespace {
 
 constexpr size_t kRows = 4, kColumns = 8;  // of a tile
+constexpr size_t kBlockRows = 16;          // queries that share what is read of keys and values
+constexpr size_t kKeys = 128;              // keys, or values, that stay in the nearest cache meanwhile
+constexpr float kLowest = -std::numeric_limits<float>::max();
 
 constexpr size_t round_up(size_t n) {
   return (n + kColumns - 1) / kColumns * kColumns;
 }
 
-// out (4, 8), its rows out_stride apart = sum over k of a(r, k) * panel (depth, 8), with a(r, k) at
-// a[r * row_stride + k * depth_stride].
-void multiply_tile(float* out, size_t out_stride, const float* a, size_t row_stride, size_t depth_stride,
-                   const float* panel, size_t depth) {
-  f32x4 sums[kRows][2] = {};
-  for (size_t k = 0; k < depth; ++k, panel += kColumns) {
-    const auto left = load<f32x4>(panel), right = load<f32x4>(panel + 4);
+// The logits of four queries, in log2 units, and what their softmax needs to know.
+struct Tile {
+  float* rows;  // (4, padded)
+  f32x4 largest[4];
+  f32x4 nothing[4];  // 0, or NaN if a logit is not finite, which the clamps of exp2 would hide
+  bool watched;      // whether a logit may be: only then is `nothing` kept
+};
+
+// Logits of the keys from..to, multiples of eight that all four queries see. bias is that of the first query,
+// and stands one entry further left for each one after it.
+[[gnu::noinline]] void tile_logits(Tile& tile, size_t padded, const float* queries, const float* keys,
+                                   const float* bias, size_t from, size_t to, size_t depth) {
+  for (size_t j = from; j < to; j += kColumns) {
+    f32x4 sums[kRows][2] = {};
+    accumulate<kRows, 2, float>(sums, {queries, 1, kRows}, {keys + j * depth, kColumns}, depth);
     for (size_t r = 0; r < kRows; ++r) {
-      const f32x4 factor = splat(a[r * row_stride + k * depth_stride]);
-      sums[r][0] += factor * left;
-      sums[r][1] += factor * right;
+      for (size_t v = 0; v < 2; ++v) {
+        f32x4& logits = sums[r][v];
+        if (bias) logits += load<f32x4>(bias + j + 4 * v - r);
+        tile.largest[r] = max(logits, tile.largest[r]);
+        if (tile.watched) tile.nothing[r] += logits * 0;
+        store(tile.rows + r * padded + j + 4 * v, logits);
+      }
     }
+  }
+}
+
+// The same for the keys after those, one by one, of which query r sees the first visible + r * step.
+void tile_edge(Tile& tile, size_t padded, const float* queries, const float* keys, const float* bias,
+               size_t from, size_t to, size_t depth, size_t visible, size_t step) {
+  for (size_t j = from; j < to; j += kColumns) {
+    multiply_tile<kRows, 2, float>({tile.rows + j, padded}, {queries, 1, kRows}, {keys + j * depth, kColumns},
+                                   depth, false);
   }
   for (size_t r = 0; r < kRows; ++r) {
-    store(out + r * out_stride, sums[r][0]);
-    store(out + r * out_stride + 4, sums[r][1]);
-  }
-}
-
-// panels (ceil(count/width), depth, width): element k of vector j, which stands at
-// from[j * vector_stride + k * depth_stride], goes to lane j % width of panel j / width. Missing vectors are 0.
-void pack(float* panels, size_t width, const float* from, size_t count, size_t depth, size_t vector_stride,
-          size_t depth_stride, float scale) {
-  for (size_t first = 0; first < count; first += width, panels += depth * width) {
-    for (size_t lane = 0; lane < width; ++lane) {
-      const bool missing = first + lane >= count;
-      const float* vector = from + (missing ? 0 : first + lane) * vector_stride;
-      for (size_t k = 0; k < depth; ++k)
-        panels[k * width + lane] = missing ? 0 : vector[k * depth_stride] * scale;
+    float* row = tile.rows + r * padded;
+    for (size_t j = from; j < to; ++j) {
+      if (j < visible + r * step) {
+        if (bias) row[j] += bias[j - r];
+        tile.nothing[r][0] += row[j] * 0;
+      } else {
+        row[j] = kLowest;
+      }
+      tile.largest[r][0] = std::max(tile.largest[r][0], row[j]);
     }
   }
 }
 
-// 2^x for x <= 0, relative error 2e-7; below -126 it stays at 2^-126.
-f32x4 exp2(f32x4 x) {
-  x = max(x, splat(-126.0f));
-  constexpr float kRound =
-      12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest whole number in the low bits
-  const f32x4 shifted = x + kRound;
-  const f32x4 f = x - (shifted - kRound);
-  f32x4 p = f * 1.535336188319500e-4f + 1.339887440266574e-3f;
-  p = p * f + 9.618437357674640e-3f;
-  p = p * f + 5.550332471162809e-2f;
-  p = p * f + 2.402264791363012e-1f;
-  p = p * f + 6.931472028550421e-1f;
-  p = p * f + 1.0f;
-  return (f32x4)((i32x4)p + ((i32x4)shifted << 23));
-}
-
-// Turns row[0..visible) from log2 units into exponentials relative to their largest; the rest of row[0..padded)
-// becomes 0. Returns 1 / their sum, or NaN if a logit is not finite, which the clamps below would hide.
-float exponentials(float* row, size_t visible, size_t padded) {
-  float nothing = 0;
-  for (size_t j = 0; j < visible; ++j) nothing += row[j] * 0;
-  std::fill(row + visible, row + padded, -std::numeric_limits<float>::max());
-  f32x4 largest = splat(-std::numeric_limits<float>::max());
-  for (size_t j = 0; j < padded; j += 4) largest = max(load<f32x4>(row + j), largest);
-  const f32x4 top = splat(max(largest));
-  f32x4 sums = splat(0.0f);
-  for (size_t j = 0; j < padded; j += 4) {
-    const f32x4 e = exp2(load<f32x4>(row + j) - top);
-    sums += e;
-    store(row + j, e);
+// The largest |x|, or NaN if an x is NaN.
+float largest_magnitude(std::span<const float> x) {
+  f32x4 largest = splat(0.0f), nothing = splat(0.0f);
+  size_t i = 0;
+  for (; i + 4 <= x.size(); i += 4) {
+    const auto four = load<f32x4>(&x[i]);
+    largest = max(max(four, -four), largest);
+    nothing += four * 0;
   }
-  std::fill(row + visible, row + padded, 0.0f);
-  return 1.0f / sum(sums) + nothing;
+  float most = max(largest) + sum(nothing) * 0;
+  for (; i < x.size(); ++i) most = std::fabs(x[i]) <= most ? most : std::fabs(x[i]) + most * 0;
+  return most;
 }
 
-void multiply_in_place(float* row, size_t n, float factor) {
-  for (size_t j = 0; j < n; ++j) row[j] *= factor;
+// Turns row[0..n), n a multiple of eight, into exponentials relative to the largest. Returns their sum.
+[[gnu::noinline]] float exponentials(float* row, size_t n, float largest) {
+  const f32x4 top = splat(largest);
+  f32x4 sums[2] = {};
+  for (size_t j = 0; j < n; j += kColumns) {
+    for (size_t v = 0; v < 2; ++v) {
+      const f32x4 e = exp2(load<f32x4>(row + j + 4 * v) - top);
+      sums[v] += e;
+      store(row + j + 4 * v, e);
+    }
+  }
+  return sum(sums[0] + sums[1]);
+}
+
+// panels (ceil(cols/8), rows, 8) = columns of in (rows, cols), missing ones 0.
+void pack_columns(float* panels, Rows<const float> in, size_t rows, size_t cols) {
+  for (size_t c = 0; c < cols; c += kColumns) {
+    const float* from = in.data + c;
+    for (size_t r = 0; r < rows; ++r, from += in.row, panels += kColumns) {
+      if (c + kColumns <= cols) {
+        store(panels, load<f32x4>(from)), store(panels + 4, load<f32x4>(from + 4));
+      } else {
+        for (size_t lane = 0; lane < kColumns; ++lane) panels[lane] = c + lane < cols ? from[lane] : 0;
+      }
+    }
+  }
+}
+
+// out[0..n) = factor * in[0..n).
+void scale(float* out, const float* in, size_t n, float factor) {
+  size_t j = 0;
+  for (; j + 4 <= n; j += 4) store(out + j, load<f32x4>(in + j) * factor);
+  for (; j < n; ++j) out[j] = in[j] * factor;
+}
+
+// mixed (rows, padded_d), its columns in panels of eight: weights (rows, to) times the values.
+[[gnu::noinline]] void mix(float* mixed, size_t padded_d, const float* weights, size_t padded,
+                           const float* values, size_t n, size_t rows, size_t to) {
+  for (size_t k = 0; k < to; k += kKeys) {
+    const size_t reach = std::min(kKeys, to - k);
+    for (size_t c = 0; c < padded_d; c += kColumns) {
+      multiply_columns<2, float>({mixed + c, padded_d}, {weights + k, padded, 1},
+                                 {values + c * n + k * kColumns, kColumns}, rows, reach, k > 0);
+    }
+  }
 }
 
 }  // namespace
@@ -143,7 +185,7 @@ void attention(std::span<double> output, std::span<double> weights, std::span<do
 int attention_scratch(const AttentionConfig& config) {
   const auto n = round_up(static_cast<size_t>(config.seq_len)),
              d = round_up(static_cast<size_t>(config.head_dim));
-  return static_cast<int>(2 * n * d + kRows * (d + n));
+  return static_cast<int>(2 * n * d + kBlockRows * (2 * d + n) + 2 * (n + kColumns));
 }
 
 void attention(std::span<float> output, std::span<float> weights, std::span<float> scratch,
@@ -156,45 +198,67 @@ void attention(std::span<float> output, std::span<float> weights, std::span<floa
          output.size() == q.size());
   assert(weights.size() == heads * n * n && scratch.size() >= static_cast<size_t>(attention_scratch(config)));
   const size_t padded = round_up(n), padded_d = round_up(d);
-  float* key_panels = scratch.data();                          // (padded/8, d, 8)
-  float* value_panels = key_panels + padded * padded_d;        // (padded_d/8, n, 8)
-  float* query_panel = value_panels + padded * padded_d;       // (d, 4)
-  float* rows = query_panel + kRows * padded_d;                // (4, padded)
+  float* keys = scratch.data();                                // (padded/8, d, 8)
+  float* values = keys + padded * padded_d;                    // (padded_d/8, n, 8)
+  float* queries = values + padded * padded_d;                 // (4, d, 4)
+  float* mixed = queries + kBlockRows * padded_d;              // (16, padded_d)
+  float* rows = mixed + kBlockRows * padded_d;                 // (16, padded)
+  float* head_bias = rows + kBlockRows * padded;               // (2n - 1) and what a tile reads on both sides
   const auto log2e = static_cast<float>(std::numbers::log2e);  // softmax in powers of two
+  const size_t step = config.causal ? 1 : 0;
 
   for (size_t head = 0; head < heads; ++head) {
     const size_t at = head * n * d;
-    pack(key_panels, kColumns, &k[at], n, d, d, 1, 1.0f);
-    pack(value_panels, kColumns, &v[at], d, n, 1, d, 1.0f);
-    for (size_t first = 0; first < n; first += kRows) {
-      const size_t count = std::min(kRows, n - first);
-      const size_t reach = config.causal ? first + count : n;  // no row of the tile sees a key from here on
-      pack(query_panel, kRows, &q[at + first * d], count, d, d, 1, static_cast<float>(config.scale) * log2e);
-      for (size_t j = 0; j < reach; j += kColumns) {
-        multiply_tile(rows + j, padded, query_panel, 1, kRows, key_panels + j * d, d);
+    pack<kColumns>(keys, {&k[at], d}, n, d, 1.0f);
+    pack_columns(values, {&v[at], d}, n, d);
+    const float magnitude =
+        largest_magnitude(q.subspan(at, n * d)) * largest_magnitude(k.subspan(at, n * d)) *
+            static_cast<float>(std::fabs(config.scale)) * static_cast<float>(d) +
+        largest_magnitude(bias.empty() ? bias : bias.subspan(head * (2 * n - 1), 2 * n - 1));
+    const bool watched = !(magnitude < 1e37f);
+    if (!bias.empty()) {
+      std::fill_n(head_bias, 2 * (padded + kColumns), 0.0f);
+      scale(head_bias + kRows, &bias[head * (2 * n - 1)], 2 * n - 1, log2e);
+    }
+    for (size_t first = 0; first < n; first += kBlockRows) {
+      const size_t count = std::min(kBlockRows, n - first), tiles = (count + kRows - 1) / kRows;
+      const size_t reach = round_up(config.causal ? first + count : n);  // no query sees a key from here on
+      pack<kRows>(queries, {&q[at + first * d], d}, count, d, static_cast<float>(config.scale) * log2e);
+      Tile block[kBlockRows / kRows];
+      for (size_t t = 0; t < tiles; ++t) {
+        block[t] = {rows + t * kRows * padded, {}, {}, watched};
+        std::fill_n(block[t].largest, kRows, splat(kLowest));
       }
-      float inverse_sums[kRows] = {};
-      for (size_t r = 0; r < count; ++r) {
-        float* row = rows + r * padded;
-        const size_t i = first + r, visible = config.causal ? i + 1 : n;
-        if (!bias.empty()) {
-          const float* b = &bias[head * (2 * n - 1) + n - 1 - i];
-          for (size_t j = 0; j < visible; ++j) row[j] += b[j] * log2e;
+      const auto visible = [&](size_t t) { return config.causal ? first + t * kRows + 1 : n; };
+      const auto bias_of = [&](size_t t) {
+        return bias.empty() ? nullptr : head_bias + kRows + n - 1 - first - t * kRows;
+      };
+      for (size_t j = 0; j < reach; j += kKeys) {
+        for (size_t t = 0; t < tiles; ++t) {
+          const size_t whole = visible(t) / kColumns * kColumns;
+          tile_logits(block[t], padded, queries + t * kRows * d, keys, bias_of(t), j,
+                      std::min(j + kKeys, whole), d);
         }
-        inverse_sums[r] = exponentials(row, visible, round_up(reach));
       }
-      for (size_t c = 0; c < d; c += kColumns) {
-        float tile[kRows * kColumns];
-        multiply_tile(tile, kColumns, rows, padded, 1, value_panels + c * n, reach);
-        for (size_t r = 0; r < count; ++r) {
-          multiply_in_place(tile + r * kColumns, kColumns, inverse_sums[r]);
-          std::copy_n(tile + r * kColumns, std::min(kColumns, d - c), &output[at + (first + r) * d + c]);
+      float inverse[kBlockRows];
+      for (size_t t = 0; t < tiles; ++t) {
+        const size_t whole = visible(t) / kColumns * kColumns;
+        tile_edge(block[t], padded, queries + t * kRows * d, keys, bias_of(t), whole, reach, d, visible(t),
+                  step);
+        for (size_t r = 0; r < kRows; ++r) {
+          float* row = block[t].rows + r * padded;
+          inverse[t * kRows + r] =
+              1 / exponentials(row, reach, max(block[t].largest[r])) + sum(block[t].nothing[r]);
+          std::fill(row + std::min(reach, visible(t) + r * step), row + reach, 0.0f);
         }
       }
+      mix(mixed, padded_d, rows, padded, values, n, tiles * kRows, std::min(reach, n));
       for (size_t r = 0; r < count; ++r) {
-        float *row = rows + r * padded, *weight = &weights[(head * n + first + r) * n];
-        multiply_in_place(row, reach, inverse_sums[r]);
-        std::fill(std::copy_n(row, reach, weight), weight + n, 0.0f);
+        scale(&output[at + (first + r) * d], mixed + r * padded_d, d, inverse[r]);
+        float* weight = &weights[(head * n + first + r) * n];
+        const size_t seen = std::min(reach, n);
+        scale(weight, rows + r * padded, seen, inverse[r]);
+        std::fill(weight + seen, weight + n, 0.0f);
       }
     }
   }

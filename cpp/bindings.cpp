@@ -1,40 +1,15 @@
-// The one file that knows JavaScript: each function is one call, data in, data out.
+// The core for JavaScript: each function is one call, data in, data out.
 //
 // Typed arrays are copied in and copied out, so that no view of WebAssembly memory outlives a call (after the
 // memory grows such a view has length 0). A call returns its result, or a string: the sentence that says why
 // there is none. Names become camelCase here and nowhere else. Kinds are checked before, in posenc.ts: Embind
-// truncates 8.9 to 8.
-#include <emscripten/bind.h>
-#include <emscripten/val.h>
-
-#include <cstdlib>
-#include <string>
-
+// truncates 8.9 to 8. A tile map is the exception: a number stands for it, and its pixels stay where they are,
+// to be drawn sixty times a second. posenc.ts looks after both.
+#include "boundary.hpp"
 #include "posenc.hpp"
 
 namespace posenc {
 namespace {
-
-using emscripten::typed_memory_view;
-using emscripten::val;
-
-constexpr double kMaxBytes = 0x1p30;  // of the results of one call
-
-val sentence(const std::string& text) {
-  return val(text);
-}
-
-// A count of bytes in words.
-std::string bytes_of(double number) {
-  const bool huge = number >= 0x1p63;
-  return std::to_string(static_cast<uint64_t>(huge ? number / 0x1p30 : number)) + (huge ? " GiB" : " bytes");
-}
-
-// Empty, or why a result of that size is not computed.
-std::string too_large(double bytes) {
-  if (!(bytes > kMaxBytes)) return "";
-  return "the result would take " + bytes_of(bytes) + "; at most " + bytes_of(kMaxBytes) + " fit";
-}
 
 // Empty, or why so many cosines are not computed in one call.
 std::string too_many(size_t rows, size_t pairs) {
@@ -48,66 +23,6 @@ std::string refusal(const Config& config, double bytes) {
   if (std::string text = too_large(bytes); !text.empty()) return text;
   const char* text = invalid(config);
   return text ? text : "";
-}
-
-// The buffers of one call, freed at its end. A refused buffer is an empty span; `refused()` says so for all.
-class Memory {
- public:
-  Memory() = default;
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() {
-    for (int i = 0; i < count_; ++i) std::free(blocks_[i]);
-  }
-
-  template <class T>
-  std::span<T> take(double size) {
-    bytes_ += size * sizeof(T);
-    const bool fits = size >= 0 && bytes_ <= 0x1p32;
-    const size_t n = fits ? static_cast<size_t>(size) : 0;
-    void* block = fits ? std::calloc(n + 1, sizeof(T)) : nullptr;
-    if (!block) {
-      refused_ = true;
-      return {};
-    }
-    blocks_[count_++] = block;
-    return {static_cast<T*>(block), n};
-  }
-
-  // A copy of a typed array of T.
-  template <class T>
-  std::span<T> copy(const val& array) {
-    const std::span<T> taken = take<T>(array["length"].as<double>());
-    if (!taken.empty()) val(typed_memory_view(taken.size(), taken.data())).call<void>("set", array);
-    return taken;
-  }
-
-  bool refused() const { return refused_; }
-  val refusal() const { return sentence("the browser refused " + bytes_of(bytes_) + " of memory"); }
-
- private:
-  static constexpr int kMaxBlocks = 24;
-  void* blocks_[kMaxBlocks] = {};
-  int count_ = 0;
-  double bytes_ = 0;
-  bool refused_ = false;
-};
-
-template <class T>
-val copy_as(const char* type, std::span<const T> data) {
-  return val::global(type).new_(typed_memory_view(data.size(), data.data()));
-}
-val copy_out(std::span<const float> data) {
-  return copy_as("Float32Array", data);
-}
-val copy_out(std::span<const double> data) {
-  return copy_as("Float64Array", data);
-}
-val copy_out(std::span<const int32_t> data) {
-  return copy_as("Int32Array", data);
-}
-val copy_out(std::span<const uint32_t> data) {
-  return copy_as("Uint32Array", data);
 }
 
 val cos_sin(val cos, val sin) {
@@ -188,8 +103,26 @@ val similarity_js(const val& table_js, int rows, int cols) {
   Memory memory;
   const auto table = memory.copy<T>(table_js);
   const auto out = memory.take<T>(cells);
+  if constexpr (sizeof(T) == sizeof(float)) {
+    const auto scratch = memory.take<float>(similarity_scratch(cols));
+    if (memory.refused()) return memory.refusal();
+    similarity(out, scratch, std::span<const float>(table), rows, cols);
+  } else {
+    if (memory.refused()) return memory.refusal();
+    similarity(out, std::span<const double>(table), rows, cols);
+  }
+  return copy_out(out);
+}
+
+val sinusoidal_similarity_js(const SinusoidalConfig& config) {
+  const double cells = product({config.seq_len, config.seq_len});
+  if (const auto text = refusal(config, 4 * cells); !text.empty()) return sentence(text);
+  if (const char* text = invalid_similarity(config)) return sentence(text);
+  Memory memory;
+  const auto out = memory.take<float>(cells);
+  const auto scratch = memory.take<double>(sinusoidal_similarity_scratch(config));
   if (memory.refused()) return memory.refusal();
-  similarity(out, std::span<const T>(table), rows, cols);
+  sinusoidal_similarity(out, scratch, config);
   return copy_out(out);
 }
 
@@ -230,6 +163,7 @@ val rope_inv_freq_js(RopeConfig config, const val& short_factor, const val& long
   config.long_factor = memory.copy<double>(long_factor);
   if (memory.refused()) return memory.refusal();
   if (const auto text = refusal(config, 4.0 * config.rotary_dim); !text.empty()) return sentence(text);
+  if (const char* text = invalid(config, seq_len)) return sentence(text);
   const auto inv_freq = memory.take<double>(config.rotary_dim / 2);
   if (memory.refused()) return memory.refusal();
   val result = val::object();
@@ -501,7 +435,8 @@ val fill_lut_js(const val& stops_js) {
   return copy_out(std::span<const uint32_t>(lut));
 }
 
-val colormap_js(const val& values_js, const val& lut_js, const ColormapConfig& config) {
+// Into pixels_js, a Uint8ClampedArray, unless it is null.
+val colormap_js(const val& values_js, const val& lut_js, const val& pixels_js, const ColormapConfig& config) {
   const double pixels = product({config.width, config.height});
   if (const auto text = refusal(config, 4 * pixels); !text.empty()) return sentence(text);
   Memory memory;
@@ -511,8 +446,107 @@ val colormap_js(const val& values_js, const val& lut_js, const ColormapConfig& c
   const auto scratch = memory.take<double>(colormap_scratch(config));
   if (memory.refused()) return memory.refusal();
   colormap(rgba, scratch, values, lut, config);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(rgba.data());
-  return copy_as("Uint8ClampedArray", std::span<const uint8_t>(bytes, 4 * rgba.size()));
+  const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(rgba.data()), 4 * rgba.size());
+  if (pixels_js.isNull()) return copy_as("Uint8ClampedArray", bytes);
+  pixels_js.call<void>("set", typed_memory_view(bytes.size(), bytes.data()));
+  return pixels_js;
+}
+
+// ----------------------------------------------------------------------------------------------------- tiles
+
+using Handle = uint32_t;
+
+// A map and its buffers: plan and scratch behind it in one block, and the largest frame so far.
+struct Tile {
+  TileConfig config;
+  TileColors colors;
+  std::span<double> plan, scratch;
+  uint32_t lut[kLutSize];
+  uint32_t* frame;  // pixels, then a row of floats
+  size_t frame_size;
+};
+
+Tile& tile_of(Handle handle) {
+  return *reinterpret_cast<Tile*>(static_cast<uintptr_t>(handle));
+}
+
+val refused_bytes(size_t bytes) {
+  return sentence("the browser refused " + bytes_of(static_cast<double>(bytes)) + " of memory");
+}
+
+val open_tile_js(TileMap map, double seq_len, int dims, double base, PairLayout layout, double slope,
+                 bool causal, const T5Config& t5, const val& biases_js) {
+  Memory memory;
+  TileConfig config{map, seq_len, dims, base, layout, slope, causal, t5, memory.copy<double>(biases_js)};
+  if (memory.refused()) return memory.refusal();
+  if (const char* text = invalid(config)) return sentence(text);
+  const auto plan = static_cast<size_t>(tile_plan_size(config)),
+             scratch = static_cast<size_t>(tile_scratch(config));
+  const size_t bytes = sizeof(Tile) + sizeof(double) * (plan + scratch);
+  auto* tile = static_cast<Tile*>(std::calloc(bytes, 1));
+  if (!tile) return refused_bytes(bytes);
+  auto* doubles = reinterpret_cast<double*>(tile + 1);
+  const int used = tile_plan({doubles, plan}, config);
+  config.biases = {};  // in the plan
+  tile->config = config;
+  tile->plan = {doubles, static_cast<size_t>(used)};
+  tile->scratch = {doubles + plan, scratch};
+  fill_lut(tile->lut, rdbu_stops());
+  tile->colors = {.lut = tile->lut};
+  return val(static_cast<Handle>(reinterpret_cast<uintptr_t>(tile)));
+}
+
+void free_tile_js(Handle handle) {
+  std::free(tile_of(handle).frame);
+  std::free(&tile_of(handle));
+}
+
+val color_tile_js(Handle handle, const val& lut_js, double vmin, double vmax, double outside) {
+  Memory memory;
+  const std::span<const uint32_t> lut = memory.copy<uint32_t>(lut_js);
+  if (memory.refused()) return memory.refusal();
+  const TileColors colors{lut, vmin, vmax, static_cast<uint32_t>(outside)};
+  if (const char* text = invalid(colors)) return sentence(text);
+  Tile& tile = tile_of(handle);
+  std::copy(lut.begin(), lut.end(), tile.lut);
+  tile.colors = {tile.lut, vmin, vmax, colors.outside};
+  return val::undefined();
+}
+
+val draw_tile_js(Handle handle, double x0, double y0, int cells_x, int cells_y, int width, int height) {
+  const TileView view{x0, y0, cells_x, cells_y, width, height};
+  if (const char* text = invalid(view)) return sentence(text);
+  Tile& tile = tile_of(handle);
+  const auto row = static_cast<size_t>(width), pixels = row * static_cast<size_t>(height);
+  if (tile.frame_size < pixels + row) {
+    std::free(tile.frame);
+    tile.frame_size = pixels + row;
+    tile.frame = static_cast<uint32_t*>(std::malloc(sizeof(uint32_t) * tile.frame_size));
+    if (!tile.frame) {
+      tile.frame_size = 0;
+      return refused_bytes(sizeof(uint32_t) * (pixels + row));
+    }
+  }
+  tile_pixels({tile.frame, pixels}, {reinterpret_cast<float*>(tile.frame + pixels), row}, tile.scratch,
+              tile.plan, tile.colors, tile.config, view);
+  return val::undefined();
+}
+
+// The pixels of the last frame as they lie: a view, which growing memory empties.
+val tile_pixels_js(Handle handle, int pixels) {
+  return val(typed_memory_view(4 * static_cast<size_t>(pixels),
+                               reinterpret_cast<const uint8_t*>(tile_of(handle).frame)));
+}
+
+val tile_values_js(Handle handle, double x0, double y0, int cells_x, int cells_y, int width, int height) {
+  const TileView view{x0, y0, cells_x, cells_y, width, height};
+  if (const auto text = refusal(view, 0); !text.empty()) return sentence(text);
+  Memory memory;
+  const auto values = memory.take<float>(product({width, height}));
+  if (memory.refused()) return memory.refusal();
+  const Tile& tile = tile_of(handle);
+  tile_values(values, tile.scratch, tile.plan, tile.config, view);
+  return copy_out(values);
 }
 
 }  // namespace
@@ -552,6 +586,12 @@ EMSCRIPTEN_BINDINGS(posenc) {
       .value("float32", FloatFormat::kFloat32)
       .value("bfloat16", FloatFormat::kBfloat16)
       .value("float16", FloatFormat::kFloat16);
+  enum_<TileMap>("TileMap")
+      .value("sinusoidal", TileMap::kSinusoidal)
+      .value("rope-cos", TileMap::kRopeCos)
+      .value("rope-sin", TileMap::kRopeSin)
+      .value("alibi", TileMap::kAlibi)
+      .value("t5", TileMap::kT5);
 
   value_object<SinusoidalConfig>("SinusoidalConfig")
       .field("seqLen", &SinusoidalConfig::seq_len)
@@ -637,6 +677,7 @@ EMSCRIPTEN_BINDINGS(posenc) {
   function("sinusoidalInvFreq", &sinusoidal_inv_freq_js);
   function("shiftMatrices", &shift_matrices_js);
   function("dotByOffset", &dot_by_offset_js);
+  function("sinusoidalSimilarity", &sinusoidal_similarity_js);
   function("similarityF32", &similarity_js<float>);
   function("similarityF64", &similarity_js<double>);
   function("lookupRowsF32", &lookup_rows_js<float>);
@@ -668,6 +709,12 @@ EMSCRIPTEN_BINDINGS(posenc) {
   function("ropeFormatErrors", &rope_format_errors_js);
   function("fillLut", &fill_lut_js);
   function("colormap", &colormap_js);
+  function("openTile", &open_tile_js);
+  function("freeTile", &free_tile_js);
+  function("colorTile", &color_tile_js);
+  function("drawTile", &draw_tile_js);
+  function("tilePixels", &tile_pixels_js);
+  function("tileValues", &tile_values_js);
 }
 
 }  // namespace posenc

@@ -10,7 +10,9 @@
 #include <cassert>
 #include <cmath>
 
+#include "multiply.hpp"
 #include "posenc.hpp"
+#include "simd.hpp"
 
 namespace posenc {
 namespace {
@@ -61,6 +63,124 @@ double total(const Cover& cover) {
   double sum = 0;
   for (int cell = cover.from; cell <= cover.to; ++cell) sum += weight_of(cover, cell);
   return sum;
+}
+
+// Whether each pixel is one cell of the matrix, so that there is nothing to average.
+bool is_one_to_one(const Axis& axis) {
+  return axis.step == 1 && axis.first == std::floor(axis.first);
+}
+
+// From values to places in a table whose entry 0 is the colour of NaN: 1 to kLutSize.
+class Levels {
+ public:
+  Levels(double vmin, double vmax) : vmin_(vmin), per_unit_(kLutSize / (vmax - vmin)) {
+    // Of a float level, at most: three roundings of products this large, and one of the level.
+    const double largest = std::max(std::fabs(vmin), std::fabs(vmax)) * per_unit_;
+    const double doubt = (4 * largest + 2 * kLutSize) * 0x1p-24 + kNudge;
+    const bool usable = doubt < 0.25 && per_unit_ > 1e-30 && per_unit_ < 1e30;
+    scale_ = usable ? static_cast<float>(per_unit_) : 0.0f;
+    offset_ = usable ? static_cast<float>(0.5 - vmin * per_unit_) : 0.0f;
+    sure_ = usable ? static_cast<float>((0.5 - doubt) * (0.5 - doubt)) : -1.0f;
+  }
+
+  size_t operator()(double value) const {
+    const double level = (value - vmin_) * per_unit_ + kNudge;
+    return std::isnan(level) ? 0 : static_cast<size_t>(std::clamp(level, 0.0, kLutSize - 1.0)) + 1;
+  }
+
+  // Of eight cells: in float, unless one of them is too near to the edge of its colour for that to be sure.
+  u16x8 operator()(f32x4 low, f32x4 high) const {
+    i32x4 doubtful = {};
+    const i32x4 places[] = {in_float(low, &doubtful), in_float(high, &doubtful)};
+    const auto any = (u64x2)doubtful;
+    if ((any[0] | any[1]) == 0) return narrow(places[0], places[1]);
+    return narrow(in_double(low), in_double(high));
+  }
+
+ private:
+  // A level and a half, rounded to the nearest whole number, is the place: that number then stands in the low
+  // bits of the sum. Comparisons are written so that each min and max is one instruction of wasm.
+  i32x4 in_float(f32x4 cells, i32x4* doubtful) const {
+    constexpr float kLast = kLutSize, kRound = 0x1.8p23f;
+    f32x4 level = cells * scale_ + offset_;
+    level = 1.0f < level ? level : splat(1.0f);
+    level = level < kLast ? level : splat(kLast);
+    const f32x4 rounded = level + kRound, distance = level - (rounded - kRound);
+    *doubtful |= distance * distance > sure_;
+    return (i32x4)rounded & (cells == cells) & 0x1FF;
+  }
+  i32x4 in_double(f32x4 cells) const {
+    constexpr double kLast = kLutSize;
+    f64x2 halves[2];
+    for (int h = 0; h < 2; ++h) {
+      f64x2 level = (to_double(cells, h) - vmin_) * per_unit_ + (kNudge + 0.5);
+      level = 1.0 < level ? level : splat(1.0);
+      level = level < kLast ? level : splat(kLast);
+      halves[h] = level + 0x1.8p52;
+    }
+    return __builtin_shufflevector((i32x4)halves[0], (i32x4)halves[1], 0, 2, 4, 6) & (cells == cells);
+  }
+
+  double vmin_, per_unit_;
+  float scale_, offset_, sure_;
+};
+
+constexpr int kStrip = 1024;  // cells whose places wait for their colours
+
+// Places of cells[0..count).
+[[gnu::noinline]] void places_of_row(uint16_t* places, const float* cells, int count, const Levels& at) {
+  const Levels levels = at;  // what it holds may stay in registers
+  int i = 0;
+  for (; i + 8 <= count; i += 8) store(places + i, levels(load<f32x4>(cells + i), load<f32x4>(cells + i + 4)));
+  for (; i < count; ++i) places[i] = static_cast<uint16_t>(levels(static_cast<double>(cells[i])));
+}
+
+// to[0..count) = the colours of places that lie `step` apart.
+void look_up(uint32_t* to, const uint16_t* places, int step, int count, const uint32_t* colors) {
+  int i = 0;
+  for (; i + 4 <= count; i += 4, to += 4, places += 4 * step) {
+    const uint32_t a = colors[places[0]], b = colors[places[step]];
+    const uint32_t c = colors[places[2 * step]], d = colors[places[3 * step]];
+    to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+  }
+  for (; i < count; ++i, places += step) *to++ = colors[*places];
+}
+
+// rgba (rows, cols) of cells whose rows lie `row` apart.
+void color_cells(uint32_t* rgba, Rows<const float> cells, int rows, int cols, const uint32_t* colors,
+                 const Levels& levels) {
+  uint16_t places[kStrip];
+  for (int r = 0; r < rows; ++r) {
+    const float* from = cells.data + static_cast<size_t>(r) * cells.row;
+    for (int c = 0; c < cols; c += kStrip) {
+      const int count = std::min(kStrip, cols - c);
+      places_of_row(places, from + c, count, levels);
+      look_up(rgba, places, 1, count, colors);
+      rgba += count;
+    }
+  }
+}
+
+// rgba (cols, rows): the same on its side, in parts whose places stay in the nearest cache.
+void color_cells_transposed(uint32_t* rgba, Rows<const float> cells, int rows, int cols, const uint32_t* colors,
+                            const Levels& levels) {
+  constexpr int kHeight = 64, kWidth = 128,
+                kApart = kWidth + 8;  // not a power of two: those share a set of the cache
+  uint16_t places[kHeight * kApart];
+  for (int top = 0; top < rows; top += kHeight) {
+    const int height = std::min(kHeight, rows - top);
+    for (int left = 0; left < cols; left += kWidth) {
+      const int width = std::min(kWidth, cols - left);
+      for (int r = 0; r < height; ++r) {
+        const float* from = cells.data + static_cast<size_t>(top + r) * cells.row + left;
+        places_of_row(places + r * kApart, from, width, levels);
+      }
+      for (int c = 0; c < width; ++c) {
+        uint32_t* to = rgba + static_cast<size_t>(left + c) * static_cast<size_t>(rows) + top;
+        look_up(to, places + c, kApart, height, colors);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -122,7 +242,15 @@ void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<con
   const int col_pixels = config.transpose ? config.height : config.width;
   const Axis rows{config.first_row, config.num_rows / row_pixels, row_pixels, config.rows};
   const Axis cols{config.first_col, config.num_cols / col_pixels, col_pixels, config.cols};
-  const double levels = kLutSize / (config.vmax - config.vmin);
+  const Levels levels{config.vmin, config.vmax};
+  uint32_t colors[kLutSize + 1] = {0};
+  std::copy(lut.begin(), lut.end(), colors + 1);
+  if (is_one_to_one(rows) && is_one_to_one(cols)) {
+    const auto width = static_cast<size_t>(config.cols);
+    const size_t first = static_cast<size_t>(config.first_row) * width + static_cast<size_t>(config.first_col);
+    const auto color = config.transpose ? color_cells_transposed : color_cells;
+    return color(rgba.data(), {&values[first], width}, row_pixels, col_pixels, colors, levels);
+  }
   const int first_cell = cover_of(cols, 0).from, last_cell = cover_of(cols, col_pixels - 1).to;
 
   const auto pixel = [&](int r, int c) -> uint32_t& {
@@ -150,8 +278,7 @@ void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<con
       for (int cell = col_cover.from; cell <= col_cover.to; ++cell) {
         sum += weight_of(col_cover, cell) * scratch[static_cast<size_t>(cell)];
       }
-      const double level = (sum / (row_weight * total(col_cover)) - config.vmin) * levels + kNudge;
-      pixel(r, c) = std::isnan(level) ? 0 : lut[static_cast<size_t>(std::clamp(level, 0.0, kLutSize - 1.0))];
+      pixel(r, c) = colors[levels(sum / (row_weight * total(col_cover)))];
     }
   }
 }

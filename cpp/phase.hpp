@@ -55,7 +55,7 @@ inline uint64_t phase_of(double position, uint64_t turns, double inv_freq) {
 inline void sin_cos(u64x2 phase, f64x2* sin, f64x2* cos) {
   // Distance from the nearest quarter turn, as a signed fraction of a quarter turn in [-1/2, 1/2).
   const i64x2 fraction = (i64x2)(phase << 2);
-  const f64x2 y = __builtin_convertvector(fraction, f64x2) * 0x1.921fb54442d18p+0 * 0x1p-64;
+  const f64x2 y = to_double(fraction) * 0x1.921fb54442d18p+0 * 0x1p-64;
   const f64x2 z = y * y;
   f64x2 s = z * 1.58969099521155010221e-10 - 2.50507602534068634195e-08;
   s = s * z + 2.75573137070700676789e-06;

@@ -41,10 +41,19 @@ inline double inv_freq_error(double base) {
   return 1.2e-16 + 0x1p-54 * std::fabs(std::log(base));
 }
 inline constexpr double kRopeInvFreqError = 1e-14;
+// Inverse frequencies beyond 2^±this would lose digits, or become 0 or infinite.
+inline constexpr double kMaxInvFreqExponent = 1000;
 // Of a float rope_apply, times (|a| + |b|) of the pair and the attention factor.
 inline constexpr double kRopeApplyError = 0x1p-23;
 // Of a float similarity, times cols * sum |a b|.
 inline constexpr double kSimilarityError = 0x1p-24;
+// Of an entry of sinusoidal_similarity, per pair, at offsets up to 1e6: a sum of `pairs` cosines, rounded to
+// float.
+inline constexpr double kToeplitzError = 0x1p-24 + 0x1p-40;
+// Of a float of tile_values: as a float, relative; and of the mean that it rounds, times the largest cell
+// or 1.
+inline constexpr double kTileError = 0x1p-24;
+inline constexpr double kTileMeanError = 1e-9;
 // Of weights of the float attention, where no product in a logit is larger than `magnitude`:
 // scale * sum |q_c k_c| + |bias|.
 inline double weights_error(double magnitude) {
@@ -101,9 +110,22 @@ void shift_matrices(std::span<double> matrices, std::span<const double> inv_freq
 void dot_by_offset(std::span<double> dot, std::span<const double> offsets, std::span<const double> inv_freq);
 
 // similarity (rows, rows) = table (rows, cols) times its transpose.
-// Float error: kSimilarityError * cols * sum |a b| of the entry.
+// Float error: kSimilarityError * cols * sum |a b| of the entry; scratch: similarity_scratch(cols) floats.
 void similarity(std::span<double> similarity, std::span<const double> table, int rows, int cols);
-void similarity(std::span<float> similarity, std::span<const float> table, int rows, int cols);
+void similarity(std::span<float> similarity, std::span<float> scratch, std::span<const float> table, int rows,
+                int cols);
+int similarity_scratch(int cols);
+// The same without the mirror: the entries on and above the diagonal with `upper`, else all, each computed.
+void dot_products(std::span<float> dots, std::span<float> scratch, std::span<const float> table, int rows,
+                  int cols, bool upper);
+
+// similarity (seq_len, seq_len) of a sinusoidal table with itself, in O(seq_len * (d_model + seq_len)), without
+// the table: PE(p) . PE(q) = dot_by_offset(q - p). first_position and layout do not matter; d_model is even.
+// Error kToeplitzError times the number of pairs. scratch: sinusoidal_similarity_scratch(config) doubles.
+const char* invalid_similarity(const SinusoidalConfig& config);
+void sinusoidal_similarity(std::span<float> similarity, std::span<double> scratch,
+                           const SinusoidalConfig& config);
+int sinusoidal_similarity_scratch(const SinusoidalConfig& config);
 
 // ------------------------------------------------------------------------------------------- embedding layer
 
@@ -162,6 +184,8 @@ struct RopeConfig {
   std::span<const double> short_factor = {}, long_factor = {};  // longrope: rotary_dim/2 divisors each
 };
 const char* invalid(const RopeConfig& config);
+// Of a usable config at a length: dynamic raises its base with seq_len, which may go too far.
+const char* invalid(const RopeConfig& config, double seq_len);
 
 // inv_freq (rotary_dim/2), radians per position, for a sequence of seq_len positions (0: at most the trained
 // length). Only dynamic and longrope depend on seq_len. Returns the attention factor, which multiplies cos and
@@ -390,10 +414,70 @@ const char* invalid(const ColormapConfig& config);
 
 // rgba (height, width), pixels as little-endian RGBA. A pixel that covers several cells shows the mean of the
 // values under it, weighted by area, so that no wave appears that is not in the matrix; a pixel inside one cell
-// shows that cell. NaN cells are transparent. Index as matplotlib: floor(256 (v-vmin)/(vmax-vmin)), clamped.
-// scratch: colormap_scratch(config) doubles.
+// shows that cell. NaN cells are transparent. Index as matplotlib: floor(256 (v-vmin)/(vmax-vmin)),
+// clamped. scratch: colormap_scratch(config) doubles, or none where each pixel is one cell.
 void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<const float> values,
               std::span<const uint32_t> lut, const ColormapConfig& config);
 int colormap_scratch(const ColormapConfig& config);
+
+// ----------------------------------------------------------------------------------------------------- tiles
+
+// Parts of a map too large to be an array: columns are positions (keys), rows are dimensions (queries).
+//   kSinusoidal       sin(x w_i) in row 2i, cos(x w_i) in row 2i+1, w_i = base^(-2i/dims)
+//   kRopeCos, kRopeSin  cos(x w_i), sin(x w_i) in both rows of pair i, which the layout names
+//   kAlibi            -slope * |x - y|, as alibi_bias
+//   kT5               biases[bucket of x - y], or without biases the bucket itself
+enum class TileMap { kSinusoidal, kRopeCos, kRopeSin, kAlibi, kT5 };
+
+inline constexpr double kMaxTileCells = 0x1p31;  // of a map along each axis
+inline constexpr int kMaxTileDims = 1 << 16;
+inline constexpr int kMaxTileBuckets = 1 << 12;
+
+// Fields that a map does not name are ignored by it.
+struct TileConfig {
+  TileMap map = TileMap::kSinusoidal;
+  double seq_len = kMaxTileCells;                // columns, and rows of alibi and t5: a whole number, 1..2^31
+  int dims = 0;                                  // rows of the others: 1..2^16, even for rope
+  double base = 10000;                           // 2^-1000..2^1000
+  PairLayout layout = PairLayout::kInterleaved;  // rope
+  double slope = 0;                              // alibi: |slope| <= 1e6
+  bool causal = false;                           // alibi, t5: cells with x > y are outside the map
+  T5Config t5 = {};                              // num_buckets <= 2^12
+  std::span<const double> biases = {};           // t5: (num_buckets) of one head, within 1e6 of 0, or none
+};
+const char* invalid(const TileConfig& config);
+
+// Pixel (px, py) covers the cells from x0 + px * cells_x and y0 + py * cells_y on.
+struct TileView {
+  double x0 = 0, y0 = 0;         // whole numbers, 0..2^31
+  int cells_x = 1, cells_y = 1;  // under a pixel, 1..2^20
+  int width = 0, height = 0;     // in pixels, >= 1, width * height <= 2^24
+};
+const char* invalid(const TileView& view);
+
+// What a map needs before its tiles: plan, tile_plan_size(config) doubles, all of them computed once. Returns
+// how many of them are in use.
+int tile_plan_size(const TileConfig& config);
+int tile_plan(std::span<double> plan, const TileConfig& config);
+
+// values (height, width): the mean of the cells under each pixel that are inside the map, NaN where none is.
+// The cost does not depend on cells_x; it grows with cells_y only for sinusoidal and rope, as the number of
+// their rows in view. Error kTileError * |mean| + kTileMeanError * max(1, largest |cell| under the pixel). plan
+// as tile_plan made it, cut to its use; scratch: tile_scratch(config) doubles.
+void tile_values(std::span<float> values, std::span<double> scratch, std::span<const double> plan,
+                 const TileConfig& config, const TileView& view);
+int tile_scratch(const TileConfig& config);
+
+struct TileColors {
+  std::span<const uint32_t> lut;  // (256)
+  double vmin = -1, vmax = 1;     // ends of the map, as ColormapConfig
+  uint32_t outside = 0;           // pixel where no cell of the map is
+};
+const char* invalid(const TileColors& colors);
+// rgba (height, width): the values as colormap shows them, but that the index is computed in float: next to the
+// edge of a colour it may be that of the neighbour. row: width floats.
+void tile_pixels(std::span<uint32_t> rgba, std::span<float> row, std::span<double> scratch,
+                 std::span<const double> plan, const TileColors& colors, const TileConfig& config,
+                 const TileView& view);
 
 }  // namespace posenc

@@ -37,27 +37,41 @@ void rotate_pair(T* out, const T* x, size_t a, size_t b, T cos, T sin) {
          sin == angles;
 }
 
-// One row, four pairs at a time.
-void rotate_row(float* out, const float* x, const float* cos, const float* sin, const RopeShape& shape) {
-  const int pairs = shape.rotary_dim / 2;
-  int i = 0;
-  for (; i + 4 <= pairs; i += 4) {
-    const auto c = load<f32x4>(cos + i), s = load<f32x4>(sin + i);
-    if (shape.layout == PairLayout::kHalf) {
-      const auto a = load<f32x4>(x + i), b = load<f32x4>(x + pairs + i);
-      store(out + i, a * c - b * s);
-      store(out + pairs + i, a * s + b * c);
-    } else {
-      const auto even = load<f32x4>(x + 2 * i), odd = load<f32x4>(x + 2 * i + 4);
-      const f32x4 a = __builtin_shufflevector(even, odd, 0, 2, 4, 6);
-      const f32x4 b = __builtin_shufflevector(even, odd, 1, 3, 5, 7);
-      const f32x4 turned_a = a * c - b * s, turned_b = a * s + b * c;
-      store(out + 2 * i, __builtin_shufflevector(turned_a, turned_b, 0, 4, 1, 5));
-      store(out + 2 * i + 4, __builtin_shufflevector(turned_a, turned_b, 2, 6, 3, 7));
-    }
+// Four pairs of a row, the first of which is pair i.
+template <PairLayout kLayout>
+inline void rotate_four(float* out, const float* x, const float* cos, const float* sin, int i, int pairs) {
+  const auto c = load<f32x4>(cos + i), s = load<f32x4>(sin + i);
+  if constexpr (kLayout == PairLayout::kHalf) {
+    const auto a = load<f32x4>(x + i), b = load<f32x4>(x + pairs + i);
+    store(out + i, a * c - b * s);
+    store(out + pairs + i, a * s + b * c);
+  } else {
+    const auto low = load<f32x4>(x + 2 * i), high = load<f32x4>(x + 2 * i + 4);
+    const f32x4 a = __builtin_shufflevector(low, high, 0, 2, 4, 6);
+    const f32x4 b = __builtin_shufflevector(low, high, 1, 3, 5, 7);
+    const f32x4 turned_a = a * c - b * s, turned_b = a * s + b * c;
+    store(out + 2 * i, __builtin_shufflevector(turned_a, turned_b, 0, 4, 1, 5));
+    store(out + 2 * i + 4, __builtin_shufflevector(turned_a, turned_b, 2, 6, 3, 7));
   }
-  for (; i < pairs; ++i) rotate_pair(out, x, first_of(i, shape), second_of(i, shape), cos[i], sin[i]);
-  if (out != x) std::copy(x + shape.rotary_dim, x + shape.head_dim, out + shape.rotary_dim);
+}
+
+// Rows of one head, one after the other.
+template <PairLayout kLayout>
+[[gnu::noinline]] void rotate_rows(float* out, const float* x, const float* cos, const float* sin, int rows,
+                                   const RopeShape& shape) {
+  const int head_dim = shape.head_dim, rotary_dim = shape.rotary_dim, pairs = rotary_dim / 2;
+  for (int row = 0; row < rows; ++row) {
+    int i = 0;
+    for (; i + 8 <= pairs; i += 8) {
+      rotate_four<kLayout>(out, x, cos, sin, i, pairs);
+      rotate_four<kLayout>(out, x, cos, sin, i + 4, pairs);
+    }
+    for (; i + 4 <= pairs; i += 4) rotate_four<kLayout>(out, x, cos, sin, i, pairs);
+    for (; i < pairs; ++i) rotate_pair(out, x, first_of(i, shape), second_of(i, shape), cos[i], sin[i]);
+    if (out != x && rotary_dim < head_dim) std::copy(x + rotary_dim, x + head_dim, out + rotary_dim);
+    out += head_dim, x += head_dim;
+    cos += pairs, sin += pairs;
+  }
 }
 
 }  // namespace
@@ -84,17 +98,19 @@ void rope_cache(std::span<float> cos, std::span<float> sin, std::span<double> sc
   const size_t pairs = inv_freq.size();
   assert(cos.size() == static_cast<size_t>(seq_len) * pairs && sin.size() == cos.size());
   assert(scratch.size() >= static_cast<size_t>(rope_scratch(static_cast<int>(pairs))));
-  const auto emit = [&](int row, int pair, f64x2 s, f64x2 c) {
-    const size_t at = static_cast<size_t>(row) * pairs + static_cast<size_t>(pair);
-    if (static_cast<size_t>(pair) + 1 < pairs) {
-      store(&sin[at], to_float(s));
-      store(&cos[at], to_float(c));
-    } else {
-      sin[at] = static_cast<float>(s[0]);
-      cos[at] = static_cast<float>(c[0]);
-    }
+  const auto cell = [&](int row, int pair) {
+    return static_cast<size_t>(row) * pairs + static_cast<size_t>(pair);
   };
-  rotation_table(emit, scratch, seq_len, first_position, 1.0, inv_freq, attention_factor);
+  const auto emit = [&](int row, int pair, double s, double c) {
+    sin[cell(row, pair)] = static_cast<float>(s);
+    cos[cell(row, pair)] = static_cast<float>(c);
+  };
+  const auto emit_four = [&](int row, int pair, const FourPairs& v) {
+    store(&sin[cell(row, pair)], to_float(v.sin[0], v.sin[1]));
+    store(&cos[cell(row, pair)], to_float(v.cos[0], v.cos[1]));
+  };
+  rotation_table(emit, emit_four, static_cast<int>(pairs), scratch, seq_len, first_position, 1.0, inv_freq,
+                 attention_factor);
 }
 
 const char* invalid_mrope(std::span<const int32_t> sections, int pairs) {
@@ -166,9 +182,17 @@ void rope_apply(std::span<float> out, std::span<const float> x, std::span<const 
   assert(sizes_fit(out.size(), x.size(), cos.size(), sin.size(), shape));
   const auto d = static_cast<size_t>(shape.head_dim), seq_len = static_cast<size_t>(shape.seq_len);
   const auto pairs = static_cast<size_t>(shape.rotary_dim / 2);
-  for (size_t row = 0; row < static_cast<size_t>(shape.num_heads) * seq_len; ++row) {
-    const size_t angles = row % seq_len * pairs;
-    rotate_row(&out[row * d], &x[row * d], &cos[angles], &sin[angles], shape);
+  const auto rotate = shape.layout == PairLayout::kHalf ? rotate_rows<PairLayout::kHalf>
+                                                        : rotate_rows<PairLayout::kInterleaved>;
+  constexpr size_t kAngles =
+      2048;  // of cos and of sin, that stay in the nearest cache while all heads use them
+  const size_t rows = std::max<size_t>(kAngles / pairs, 1);
+  for (size_t t = 0; t < seq_len; t += rows) {
+    const auto count = static_cast<int>(std::min(rows, seq_len - t));
+    for (size_t head = 0; head < static_cast<size_t>(shape.num_heads); ++head) {
+      const size_t at = (head * seq_len + t) * d;
+      rotate(&out[at], &x[at], &cos[t * pairs], &sin[t * pairs], count, shape);
+    }
   }
 }
 

@@ -32,6 +32,13 @@ bool needs_trained_length(RopeType type) {
          type == RopeType::kLlama3;
 }
 
+// By how much dynamic NTK slows the slowest pair of a sequence of seq_len positions: factor*L/M - (factor-1),
+// in a form that is exactly 1 at L = M however large the factor.
+double dynamic_multiplier(const RopeConfig& config, double seq_len) {
+  const double trained = config.original_max_position_embeddings;
+  return 1 + config.factor * (std::max(seq_len, trained) - trained) / trained;
+}
+
 // The base that NTK-aware scaling uses: its slowest pair turns slower by exactly `multiplier`.
 double ntk_base(const RopeConfig& config, double multiplier) {
   const double d = exponent_dim(config);
@@ -78,6 +85,34 @@ double formula_attention_factor(const RopeConfig& config) {
     return yarn_mscale(config.factor, config.mscale) / yarn_mscale(config.factor, config.mscale_all_dim);
   }
   return yarn_mscale(config.factor, 1);
+}
+
+// What the frequencies are divided by at most and at least, beside the powers of the base.
+struct Divisors {
+  double least = 1, most = 1;
+};
+Divisors divisors(const RopeConfig& config, double seq_len) {
+  switch (config.rope_type) {
+    case RopeType::kNtk:
+      return {1, config.factor};
+    case RopeType::kDynamic:
+      return {1, dynamic_multiplier(config, seq_len)};
+    case RopeType::kLongrope: {
+      const auto [short_least, short_most] =
+          std::minmax_element(config.short_factor.begin(), config.short_factor.end());
+      const auto [long_least, long_most] =
+          std::minmax_element(config.long_factor.begin(), config.long_factor.end());
+      return {std::min(*short_least, *long_least), std::max(*short_most, *long_most)};
+    }
+    case RopeType::kLinear:
+    case RopeType::kYarn:
+    case RopeType::kLlama3:
+    case RopeType::kProportional:
+      return {1, config.factor};
+    case RopeType::kDefault:
+      break;
+  }
+  return {};
 }
 
 const char* invalid_longrope(const RopeConfig& config) {
@@ -134,7 +169,8 @@ const char* invalid(const RopeConfig& config) {
       }
       break;
     case RopeType::kLongrope:
-      return invalid_longrope(config);
+      if (const char* sentence = invalid_longrope(config)) return sentence;
+      break;
     case RopeType::kLlama3:
       if (!(config.low_freq_factor > 0)) return "low_freq_factor must be above 0";
       if (!(config.high_freq_factor > config.low_freq_factor)) {
@@ -153,19 +189,31 @@ const char* invalid(const RopeConfig& config) {
     case RopeType::kLinear:
       break;
   }
-  return nullptr;
+  if (!std::isfinite(formula_attention_factor(config))) {
+    return "mscale and mscale_all_dim must keep the attention factor finite";
+  }
+  return invalid(config, 0);
+}
+
+const char* invalid(const RopeConfig& config, double seq_len) {
+  // Not std::log2, which would be in the module for this alone.
+  const auto log2 = [](double x) { return std::log(x) * std::numbers::log2e; };
+  // Powers of two of the last pair's frequency; the first pair's is 0.
+  const double last = -log2(config.rope_theta) * (config.rotary_dim - 2.0) / exponent_dim(config);
+  const auto [least, most] = divisors(config, seq_len);
+  const bool kept = std::min(0.0, last) - log2(most) >= -kMaxInvFreqExponent &&
+                    std::max(0.0, last) - log2(least) <= kMaxInvFreqExponent;
+  return kept ? nullptr
+              : "rope_theta, factor and the lists must keep every inv_freq between 2^-1000 and 2^1000";
 }
 
 double rope_inv_freq(std::span<double> inv_freq, const RopeConfig& config, double seq_len) {
-  assert(!invalid(config));
+  assert(!invalid(config) && !invalid(config, seq_len));
   assert(inv_freq.size() == static_cast<size_t>(config.rotary_dim / 2));
   const double trained = config.original_max_position_embeddings;
   double base = config.rope_theta;
   if (config.rope_type == RopeType::kNtk) base = ntk_base(config, config.factor);
-  if (config.rope_type == RopeType::kDynamic) {
-    const double length = std::max(seq_len, trained);
-    base = ntk_base(config, config.factor * length / trained - (config.factor - 1));
-  }
+  if (config.rope_type == RopeType::kDynamic) base = ntk_base(config, dynamic_multiplier(config, seq_len));
   default_inv_freq(inv_freq, base, exponent_dim(config));
   switch (config.rope_type) {
     case RopeType::kLinear:

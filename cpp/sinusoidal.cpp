@@ -92,26 +92,30 @@ void sinusoidal_table(std::span<float> table, std::span<double> scratch, const S
   const std::span<double> inv_freq = scratch.first(pairs);
   sinusoidal_inv_freq(inv_freq, config);
   const auto row_of = [&](int row) { return table.data() + static_cast<size_t>(row) * d; };
-  // The last pair of an odd number of pairs, and an odd column, are stored one by one.
-  const auto emit_one = [&](float* row, int pair, double sin, double cos) {
-    row[columns.sin_first + pair * columns.stride] = static_cast<float>(sin);
-    if (pair < columns.cosines) row[columns.cos_first + pair * columns.stride] = static_cast<float>(cos);
-  };
-  const auto emit = [&](int row, int pair, f64x2 sin, f64x2 cos) {
+  const auto emit = [&](int row, int pair, double sin, double cos) {
     float* out = row_of(row);
-    if (pair + 2 > columns.cosines) {
-      emit_one(out, pair, sin[0], cos[0]);
-      if (pair + 1 < columns.sines) emit_one(out, pair + 1, sin[1], cos[1]);
-    } else if (columns.stride == 2) {
-      const f32x2 s = to_float(sin), c = to_float(cos);
-      store(out + 2 * pair, f32x4{s[0], c[0], s[1], c[1]});
-    } else {
-      store(out + columns.sin_first + pair, to_float(sin));
-      store(out + columns.cos_first + pair, to_float(cos));
-    }
+    out[columns.sin_first + pair * columns.stride] = static_cast<float>(sin);
+    if (pair < columns.cosines) out[columns.cos_first + pair * columns.stride] = static_cast<float>(cos);
   };
-  rotation_table(emit, scratch.subspan(pairs), config.seq_len, config.first_position, config.position_step,
-                 inv_freq, 1.0);
+  const auto interleaved = [&](int row, int pair, const FourPairs& v) {
+    float* out = row_of(row) + 2 * pair;
+    store(out, interleave_to_float(v.sin[0], v.cos[0]));
+    store(out + 4, interleave_to_float(v.sin[1], v.cos[1]));
+  };
+  const auto halves = [&](int row, int pair, const FourPairs& v) {
+    float* out = row_of(row) + pair;
+    store(out + columns.sin_first, to_float(v.sin[0], v.sin[1]));
+    store(out + columns.cos_first, to_float(v.cos[0], v.cos[1]));
+  };
+  const auto fill = [&](auto emit_four) {
+    rotation_table(emit, emit_four, columns.cosines, scratch.subspan(pairs), config.seq_len,
+                   config.first_position, config.position_step, inv_freq, 1.0);
+  };
+  if (columns.stride == 2) {
+    fill(interleaved);
+  } else {
+    fill(halves);
+  }
   const auto written = static_cast<size_t>(columns.sines + columns.cosines);
   for (int row = 0; written < d && row < config.seq_len; ++row) row_of(row)[d - 1] = 0.0f;
 }
@@ -132,35 +136,6 @@ void dot_by_offset(std::span<double> dot, std::span<const double> offsets, std::
     double sum = 0;
     for (const double w : inv_freq) sum += std::cos(offsets[k] * w);
     dot[k] = sum;
-  }
-}
-
-void similarity(std::span<double> similarity, std::span<const double> table, int rows, int cols) {
-  const auto n = static_cast<size_t>(rows), d = static_cast<size_t>(cols);
-  assert(similarity.size() == n * n && table.size() == n * d);
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t j = 0; j < n; ++j) {
-      double sum = 0;
-      for (size_t c = 0; c < d; ++c) sum += table[i * d + c] * table[j * d + c];
-      similarity[i * n + j] = sum;
-    }
-  }
-}
-
-void similarity(std::span<float> similarity, std::span<const float> table, int rows, int cols) {
-  const auto n = static_cast<size_t>(rows), d = static_cast<size_t>(cols);
-  assert(similarity.size() == n * n && table.size() == n * d);
-  for (size_t i = 0; i < n; ++i) {
-    const float* a = &table[i * d];
-    for (size_t j = i; j < n; ++j) {
-      const float* b = &table[j * d];
-      f32x4 sums = splat(0.0f);
-      size_t c = 0;
-      for (; c + 4 <= d; c += 4) sums += load<f32x4>(a + c) * load<f32x4>(b + c);
-      float dot = sum(sums);
-      for (; c < d; ++c) dot += a[c] * b[c];
-      similarity[i * n + j] = similarity[j * n + i] = dot;
-    }
   }
 }
 

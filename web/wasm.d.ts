@@ -1,13 +1,15 @@
-// The generated module (web/wasm/, made by `npm run build`). Only posenc.ts imports it.
+// The generated modules (web/wasm/, made by `npm run build`). Only posenc.ts and train.ts import them.
+interface WasmOptions {
+  instantiateWasm(
+    imports: WebAssembly.Imports,
+    done: (instance: WebAssembly.Instance) => void,
+  ): Record<string, never>;
+}
+type WasmCore = Record<string, (...args: unknown[]) => unknown> & Record<string, Record<string, unknown>>;
+
 declare module "*/posenc.mjs" {
-  interface ModuleOptions {
-    instantiateWasm(
-      imports: WebAssembly.Imports,
-      done: (instance: WebAssembly.Instance) => void,
-    ): Record<string, never>;
-  }
-  // Calls answer with their result or with a sentence; enums are records from a name to an opaque value.
-  export type Core = Record<string, (...args: unknown[]) => unknown> &
-    Record<string, Record<string, unknown>>;
-  export default function createPosenc(options: ModuleOptions): Promise<Core>;
+  export default function createPosenc(options: WasmOptions): Promise<WasmCore>;
+}
+declare module "*/posenc-train.mjs" {
+  export default function createTrainer(options: WasmOptions): Promise<WasmCore>;
 }

@@ -218,9 +218,37 @@ TEST_CASE("the float attention agrees with the double one on large sizes and on 
   const size_t cells = 2 * 130 * 64;
   check_tuned("large", to_floats(normals(cells, 42)), to_floats(normals(cells, 43)),
               to_floats(normals(cells, 44)), {}, large);
+  const AttentionConfig blocks{.num_heads = 1, .seq_len = 301, .head_dim = 12, .scale = 0.3};
+  check_tuned("blocks", to_floats(normals(301 * 12, 84)), to_floats(normals(301 * 12, 85)),
+              to_floats(normals(301 * 12, 86)), to_floats(normals(601, 87)), blocks);
   const AttentionConfig steep{.num_heads = 1, .seq_len = 37, .head_dim = 16, .scale = 1};
   check_tuned("steep", to_floats(normals(37 * 16, 45, 5)), to_floats(normals(37 * 16, 46, 5)),
               to_floats(normals(37 * 16, 47)), {}, steep);
+}
+
+TEST_CASE("a row of float weights is NaN exactly where a logit is not finite, with a bias or a mask too") {
+  const float inf = HUGE_VALF, nan = std::nanf("");
+  for (const bool causal : {false, true}) {
+    for (const float bad : {inf, -inf, nan, 3e38f}) {
+      const AttentionConfig config{.num_heads = 2, .seq_len = 19, .head_dim = 8, .scale = 1, .causal = causal};
+      Floats q = to_floats(normals(2 * 19 * 8, 81)), k = to_floats(normals(2 * 19 * 8, 82));
+      const Floats v = to_floats(normals(2 * 19 * 8, 83));
+      k[(19 + 11) * 8 + 3] = bad;  // head 1, key 11
+      if (bad == 3e38f) {
+        for (size_t i = 0; i < 19; ++i) q[(19 + i) * 8 + 3] = 100;  // the product overflows
+      }
+      Floats bias(2 * 37, 0.5f);
+      if (bad != 3e38f) bias[18 + 4] = bad;  // head 0, key 4 after the query
+      const FloatAttention r = run_float(q, k, v, bias, config);
+      for (size_t row = 0; row < 38; ++row) {
+        const size_t i = row % 19, seen = causal ? i + 1 : 19;
+        const bool expected = row < 19 ? i + 4 < seen && bad != 3e38f : 11 < seen;
+        INFO("bad " << bad << ", causal " << causal << ", row " << row);
+        for (size_t j = 0; j < seen; ++j) REQUIRE(std::isnan(r.weights[row * 19 + j]) == expected);
+        for (size_t c = 0; c < 8; ++c) REQUIRE(std::isnan(r.output[row * 8 + c]) == expected);
+      }
+    }
+  }
 }
 
 TEST_CASE("with q of 0 the float weights are the softmax of the bias, to the accuracy of its 2^x") {
@@ -553,6 +581,6 @@ TEST_CASE("the scratch of every config that is accepted can be counted in an int
     if (invalid(config)) continue;
     INFO(config.seq_len << " x " << config.head_dim);
     const double n = std::ceil(config.seq_len / 8.0) * 8, d = std::ceil(config.head_dim / 8.0) * 8;
-    REQUIRE(attention_scratch(config) == 2 * n * d + 4 * (n + d));
+    REQUIRE(attention_scratch(config) == 2 * n * d + 16 * (2 * d + n) + 2 * (n + 8));
   }
 }

@@ -188,6 +188,45 @@ TEST_CASE("every pixel of any view at any size is the mean of the cells under it
   }
 }
 
+TEST_CASE("a picture of one pixel a cell is the same, however large, shifted or on its side") {
+  Dice dice{84};
+  for (const bool transpose : {false, true}) {
+    for (int round = 0; round < 40; ++round) {
+      const int rows = dice.between(1, 150), cols = dice.between(1, 300);
+      std::vector<float> values = random_values(rows, cols, static_cast<uint32_t>(round));
+      ColormapConfig config = whole(rows, cols, cols, rows);
+      config.transpose = transpose;
+      config.vmin = dice.pick({-1.0, -3.0, 0.0, 1e-5, 1e6});
+      config.vmax = config.vmin + dice.pick({2.0, 1e-3, 100.0, 1e9});
+      // Values on the edges of colours and next to them, where a rounding would show, and beyond the map.
+      for (float& value : values) {
+        if (dice.between(0, 1)) continue;
+        const double edge = config.vmin + (config.vmax - config.vmin) * dice.between(-5, 261) / 256;
+        value = std::nextafter(static_cast<float>(edge), dice.pick({-HUGE_VALF, 0.0f, HUGE_VALF}));
+      }
+      values[0] = std::nanf("");
+      config.first_row = dice.between(0, rows - 1);
+      config.first_col = dice.between(0, cols - 1);
+      config.num_rows = rows - config.first_row;
+      config.num_cols = cols - config.first_col;
+      config.width = static_cast<int>(transpose ? config.num_rows : config.num_cols);
+      config.height = static_cast<int>(transpose ? config.num_cols : config.num_rows);
+      const Pixels pixels = drawn(values, counting_lut(), config);
+      Pixels expected;
+      for (int y = 0; y < config.height; ++y) {
+        for (int x = 0; x < config.width; ++x) {
+          const int row = static_cast<int>(config.first_row) + (transpose ? x : y);
+          const int col = static_cast<int>(config.first_col) + (transpose ? y : x);
+          const double value = values[static_cast<size_t>(row * cols + col)];
+          const double level = (value - config.vmin) * (256 / (config.vmax - config.vmin)) + 1e-9;
+          expected.push_back(std::isnan(level) ? 0 : 1 + static_cast<uint32_t>(std::clamp(level, 0.0, 255.0)));
+        }
+      }
+      check_equal("round " + std::to_string(round), pixels, expected);
+    }
+  }
+}
+
 TEST_CASE("a constant matrix is one colour at every size: no wave that is not in the matrix") {
   for (const float value : {0.0f, 0.5f, 0.75f, -0.625f, 0.0078125f, 0.3f, -0.99f}) {
     const std::vector<float> values(61 * 47, value);

@@ -1,4 +1,7 @@
 // RoPE frequencies of real models and of every rope_type, and what the schemes have in common.
+#include <algorithm>
+#include <cmath>
+
 #include "check.hpp"
 #include "json.hpp"
 #include "posenc.hpp"
@@ -303,6 +306,48 @@ TEST_CASE("a given attention_factor replaces the formula of every rope_type") {
     inv_freq_of(config, 0, &factor);
     CHECK(factor == 0.75);
   }
+}
+
+TEST_CASE("a config whose frequencies no double could hold is refused, one step nearer it is taken") {
+  static const std::vector<double> ones(64, 1.0), huge(64, 1e290), tiny(64, 1e-303);
+  const auto finite_and_positive = [](const RopeConfig& config, double seq_len) {
+    const auto inv_freq = inv_freq_of(config, seq_len);
+    return std::all_of(inv_freq.begin(), inv_freq.end(), [](double w) { return w > 0 && std::isnormal(w); });
+  };
+  for (RopeConfig config : config_of_every_type()) {
+    INFO("type " << static_cast<int>(config.rope_type));
+    config.short_factor = config.long_factor = ones;
+    config.rope_theta = 1e100;
+    config.factor = 1e100;
+    REQUIRE(invalid(config) == nullptr);
+    CHECK(finite_and_positive(config, 0));
+    config.rope_theta = 1e250;
+    if (config.rope_type == kLongrope) {
+      config.long_factor = huge;
+      check_refused(invalid(config), "lists");
+      config.rope_theta = 10000;
+      CHECK(invalid(config) == nullptr);
+      config.long_factor = tiny;
+      check_refused(invalid(config), "lists");
+    } else if (config.rope_type != kDefault && config.rope_type != kDynamic) {
+      check_refused(invalid(config), "factor");
+    } else {
+      CHECK(invalid(config) == nullptr);
+      CHECK(finite_and_positive(config, 0));
+    }
+  }
+  RopeConfig dynamic = config_of_every_type()[static_cast<size_t>(kDynamic)];
+  dynamic.factor = 1e290;
+  CHECK(invalid(dynamic) == nullptr);
+  CHECK(invalid(dynamic, 4096) == nullptr);
+  CHECK(invalid(dynamic, 8192) == nullptr);
+  CHECK(finite_and_positive(dynamic, 8192));
+  check_refused(invalid(dynamic, 1e15), "rope_theta");
+  RopeConfig yarn = config_of_every_type()[static_cast<size_t>(kYarn)];
+  yarn.mscale = 1e308;
+  yarn.mscale_all_dim = 1e308;
+  yarn.factor = 1e100;
+  check_refused(invalid(yarn), "mscale");
 }
 
 TEST_CASE("invalid(RopeConfig) names the field that is wrong") {

@@ -314,7 +314,8 @@ TEST_CASE("the similarity of a table with itself is Toeplitz and symmetric") {
     std::vector<double> s(n * n), sum(n * n);
     std::vector<float> tuned(n * n);
     similarity(s, table, 21, 2 * d);
-    similarity(tuned, float_table, 21, 2 * d);
+    std::vector<float> scratch(static_cast<size_t>(similarity_scratch(2 * d)));
+    similarity(tuned, scratch, float_table, 21, 2 * d);
     std::vector<double> diagonal(n * n), transposed(n * n);
     for (size_t i = 0; i < n; ++i) {
       for (size_t j = 0; j < n; ++j) {
@@ -334,6 +335,99 @@ TEST_CASE("the similarity of a table with itself is Toeplitz and symmetric") {
     }
     check_near("float, d " + std::to_string(2 * d), tuned, s,
                [&](size_t i) { return static_cast<double>(cols) * kSimilarityError * sum[i]; });
+  }
+}
+
+TEST_CASE("the float similarity is that of the double one past the edges of its tiles and blocks") {
+  struct Shape {
+    int rows, cols;
+  };
+  for (const Shape& shape : {Shape{1, 1},
+                             {3, 5},
+                             {4, 8},
+                             {7, 3},
+                             {8, 256},
+                             {13, 257},
+                             {16, 4},
+                             {33, 31},
+                             {129, 9},
+                             {131, 300},
+                             {150, 513}}) {
+    const int rows = shape.rows, cols = shape.cols;
+    const size_t n = static_cast<size_t>(rows), d = static_cast<size_t>(cols);
+    const std::vector<double> x = normals(n * d, static_cast<uint32_t>(rows));
+    const std::vector<float> table = to_floats(x);
+    std::vector<double> exact(n * n), sizes(n * n), positive = to_doubles(table);
+    std::vector<float> tuned(n * n, 7), all(n * n, 7), transposed(n * n);
+    std::vector<float> scratch(static_cast<size_t>(similarity_scratch(cols)), std::nanf(""));
+    similarity(exact, to_doubles(table), rows, cols);
+    for (double& value : positive) value = std::fabs(value);
+    similarity(sizes, positive, rows, cols);
+    similarity(tuned, scratch, table, rows, cols);
+    dot_products(all, scratch, table, rows, cols, false);
+    for (size_t i = 0; i < n * n; ++i) transposed[i] = tuned[i % n * n + i / n];
+    const std::string id = std::to_string(rows) + " x " + std::to_string(cols);
+    check_near(id, tuned, exact,
+               [&](size_t i) { return static_cast<double>(cols) * kSimilarityError * sizes[i]; });
+    check_equal(id + " symmetric", tuned, transposed);
+    check_equal(id + " without the mirror", all, tuned);
+  }
+}
+
+TEST_CASE("the similarity of a sinusoidal table from its offsets is the general one of its rows") {
+  Dice dice{12};
+  for (const SinusoidalLayout layout : kLayouts) {
+    for (const int d : {2, 4, 6, 8, 10, 16, 30, 64, 130}) {
+      const SinusoidalConfig config{.seq_len = dice.between(1, 60),
+                                    .d_model = d,
+                                    .base = dice.pick({2.0, 100.0, 10000.0}),
+                                    .first_position = dice.uniform(-100, 100),
+                                    .position_step = dice.pick({1.0, 0.25, -3.0}),
+                                    .layout = layout};
+      REQUIRE(invalid_similarity(config) == nullptr);
+      const size_t n = static_cast<size_t>(config.seq_len);
+      const std::vector<double> rows = rows_at(positions_of(config), config);
+      std::vector<double> general(n * n), scratch(static_cast<size_t>(sinusoidal_similarity_scratch(config)));
+      std::vector<float> by_offset(n * n);
+      similarity(general, rows, config.seq_len, d);
+      sinusoidal_similarity(by_offset, scratch, config);
+      // Each row's angles carry a rounding or two of at most 400; a pair's two products are two such values.
+      const double allowance = d / 2 * (kToeplitzError + 4 * rows_error(400));
+      check_near("d " + std::to_string(d), by_offset, general, allowance);
+    }
+  }
+}
+
+TEST_CASE("the similarity from offsets is within its bound far out") {
+  const SinusoidalConfig config{.seq_len = 2000, .d_model = 64, .position_step = 500};
+  std::vector<double> scratch(static_cast<size_t>(sinusoidal_similarity_scratch(config)));
+  std::vector<float> similarity(2000 * 2000);
+  sinusoidal_similarity(similarity, scratch, config);
+  const std::vector<double> inv_freq = inv_freq_of(config);
+  std::vector<long double> exact(2000);
+  for (size_t k = 0; k < exact.size(); ++k) {
+    for (const double w : inv_freq)
+      exact[k] += std::cos(500 * static_cast<long double>(k) * static_cast<long double>(w));
+  }
+  check_near("row 0", std::span(similarity).first(2000), exact, 32 * kToeplitzError);
+}
+
+TEST_CASE("invalid_similarity names the field that is wrong") {
+  CHECK(invalid_similarity({.seq_len = 5, .d_model = 4}) == nullptr);
+  check_refused(invalid_similarity({.seq_len = 5, .d_model = 5}), "d_model");
+  check_refused(invalid_similarity({.seq_len = 0, .d_model = 4}), "seq_len");
+  check_refused(invalid_similarity({.seq_len = 1 << 15, .d_model = 2}), "seq_len * seq_len");
+}
+
+TEST_CASE("at least 999 of 1000 entries of a float table are the correctly rounded ones, at positions to 1e6") {
+  for (const double first : {0.0, 9000.0, 99000.0, 999000.0}) {
+    const SinusoidalConfig config{.seq_len = 1000, .d_model = 128, .first_position = first};
+    const std::vector<float> table = table_of(config);
+    const std::vector<long double> exact = exact_rows(positions_of(config), config);
+    size_t wrong = 0;
+    for (size_t i = 0; i < table.size(); ++i) wrong += table[i] != static_cast<float>(exact[i]);
+    INFO("from position " << first << ": " << wrong << " of " << table.size() << " are not");
+    CHECK(wrong * 1000 <= table.size());
   }
 }
 
