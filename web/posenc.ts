@@ -6,7 +6,29 @@
  * for a count, a plain array, an unknown name) throws a TypeError that names the field; a wrong value throws a
  * RangeError with the core's sentence and the value received.
  */
-import createPosenc, { type Core } from "./wasm/posenc.mjs";
+import {
+  array,
+  boolean,
+  type Core,
+  type Fields,
+  f64,
+  floats,
+  type Given,
+  i32,
+  integer,
+  named,
+  number,
+  optional,
+  type Reader,
+  read,
+  record,
+  unwrap,
+  wrongKind,
+} from "./kinds.ts";
+import { type LoadOptions, loadModule } from "./load.ts";
+import createPosenc from "./wasm/posenc.mjs";
+
+export { hasSimd, type LoadOptions } from "./load.ts";
 
 export type SinusoidalLayout = "interleaved" | "halves" | "halves-minus-one";
 export type PairLayout = "interleaved" | "half";
@@ -21,6 +43,7 @@ export type RopeType =
   | "proportional";
 export type MropeLayout = "chunked" | "interleaved";
 export type Encoding = "none" | "sinusoidal" | "learned" | "rope" | "alibi" | "t5";
+export type TileMapName = "sinusoidal" | "rope-cos" | "rope-sin" | "alibi" | "t5";
 export type FloatFormat = "float32" | "bfloat16" | "float16";
 
 export interface SinusoidalConfig {
@@ -127,6 +150,66 @@ export interface ColormapConfig {
   vmax?: number;
   transpose?: boolean;
 }
+/** Of a tile map. Fields that a map does not name are ignored by it. */
+export interface TileConfig {
+  map: TileMapName;
+  /** Positions across; of alibi and t5, keys across and queries down. 1 to 2³¹, the default. */
+  seqLen?: number;
+  /** Dimensions down, of sinusoidal and rope: dModel or rotaryDim. 1 to 2¹⁶, even for rope. */
+  dims?: number;
+  /** Of sinusoidal and rope. Default: 10000. */
+  base?: number;
+  /** Of rope: which rows are a pair. Default: interleaved. */
+  layout?: PairLayout;
+  /** Of alibi: the head's, added to the logits times −|key − query|. */
+  slope?: number;
+  /** Of alibi and t5: whether keys after the query are outside the map. Default: false. */
+  causal?: boolean;
+  /** Of t5: the buckets. */
+  t5?: T5Config;
+  /** Of t5: (numBuckets), the biases of one head. Without: the map shows the buckets' own numbers. */
+  biases?: Float64Array;
+}
+/** Part of a tile map. Pixel (px, py) covers the cells from x0 + px·cellsX and y0 + py·cellsY on. */
+export interface TileView {
+  /** First position (key), a whole number from 0 to 2³¹. */
+  x0: number;
+  /** First dimension (query), a whole number from 0 to 2³¹. */
+  y0: number;
+  /** Whole cells under a pixel, 1 to 2²⁰. */
+  cellsX: number;
+  cellsY: number;
+  /** In pixels, at least 1; width × height at most 2²⁴. */
+  width: number;
+  height: number;
+}
+/** Of a tile map's pixels. Defaults: vmin −1, vmax 1, outside 0 (transparent). */
+export interface TileColors {
+  vmin?: number;
+  vmax?: number;
+  /** The pixel where no cell of the map is: little-endian RGBA, as a table of colours holds it. */
+  outside?: number;
+}
+/** A map too large to be an array, of which any part can be drawn at any zoom. */
+export interface TileMap {
+  /** Draws with 256 colours from now on, of lut(). Before: RdBu, and the defaults of TileColors. */
+  setColors(lut: Uint32Array, colors?: TileColors): void;
+  /**
+   * The colours of the means of the cells under each pixel that are inside the map: bytes for an ImageData of
+   * width × height. They are a view of the map's own memory, and the same one in each frame: it shows the next frame as
+   * soon as that is drawn. Where it is another (after a change of size, or when the core's memory has grown) the one
+   * before is out of use, so make an ImageData anew whenever the returned array is not the last one. Nothing is
+   * allocated but for a frame larger than all before.
+   */
+  draw(view: TileView): Uint8ClampedArray<ArrayBuffer>;
+  /**
+   * The means themselves, (height, width), a copy; NaN where no cell of the map is. Error 2⁻²⁴ of the mean, and 10⁻⁹
+   * of the largest cell under the pixel or of 1.
+   */
+  values(view: TileView): Float32Array;
+  /** Gives its memory back; afterwards each call throws. */
+  free(): void;
+}
 
 export interface CosSin<T = Float64Array> {
   cos: T;
@@ -154,6 +237,8 @@ export interface Posenc {
   shiftMatrices(invFreq: Float64Array, k: number): Float64Array;
   dotByOffset(offsets: Float64Array, invFreq: Float64Array): Float64Array;
   similarity<T extends Floats>(table: T, rows: number, cols: number): T;
+  /** Similarity of the rows of sinusoidalTable(config), from one number per offset. */
+  sinusoidalSimilarity(config: SinusoidalConfig): Float32Array;
   lookupRows<T extends Floats>(table: T, ids: Int32Array, rows: number, cols: number): T;
   embed(
     tokenIds: Int32Array,
@@ -230,17 +315,19 @@ export interface Posenc {
   ): Float64Array;
   /** 256 colours from stops (n, 3); without stops: RdBu. */
   lut(stops?: Uint8Array): Uint32Array;
-  /** Bytes for an ImageData of width × height. */
-  colormap(values: Float32Array, lut: Uint32Array, config: ColormapConfig): Uint8ClampedArray<ArrayBuffer>;
+  /** Bytes for an ImageData of width × height: written into `pixels`, such as an ImageData's own data, if given. */
+  colormap(
+    values: Float32Array,
+    lut: Uint32Array,
+    config: ColormapConfig,
+    pixels?: Uint8ClampedArray<ArrayBuffer>,
+  ): Uint8ClampedArray<ArrayBuffer>;
+  /** A map that is drawn in tiles; it holds memory until `free()`. */
+  tileMap(config: TileConfig): TileMap;
 }
 
 // ---------------------------------------------------------------------------------------------------- kinds
 
-type Reader = (field: string, value: unknown, core: Core) => unknown;
-type Fields = Record<string, Reader>;
-interface Given {
-  [field: string]: unknown;
-}
 /** Fields that a reader has found to be numbers. */
 type Counts = Record<
   | "seqLen"
@@ -257,79 +344,6 @@ type Counts = Record<
   | "firstCol",
   number
 >;
-
-const show = (value: unknown): string => {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (ArrayBuffer.isView(value)) {
-    return `${value.constructor.name} of length ${(value as Float64Array).length}`;
-  }
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
-  return typeof value === "function" ? "a function" : String(value);
-};
-const wrongKind = (field: string, rule: string, value: unknown): TypeError =>
-  new TypeError(`${field} must be ${rule}, got ${show(value)}`);
-
-const optional =
-  (reader: Reader, fallback: unknown): Reader =>
-  (field, value, core) =>
-    value === undefined ? fallback : reader(field, value, core);
-
-const number: Reader = (field, value) => {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw wrongKind(field, "a finite number", value);
-  return value;
-};
-const MAX_COUNT = 2 ** 31 - 1;
-const integer: Reader = (field, value) => {
-  if (typeof value !== "number" || !Number.isInteger(value)) throw wrongKind(field, "an integer", value);
-  if (Math.abs(value) > MAX_COUNT) {
-    throw new RangeError(`${field} must be within ±${MAX_COUNT}, got ${value}: no array can hold so many`);
-  }
-  return value;
-};
-const boolean: Reader = (field, value) => {
-  if (typeof value !== "boolean") throw wrongKind(field, "true or false", value);
-  return value;
-};
-const named =
-  (list: string): Reader =>
-  (field, value, core) => {
-    const names = core[list] as Record<string, unknown>;
-    const known = Object.keys(names).filter((name) => name !== "values" && name !== "argCount");
-    if (typeof value === "string" && known.includes(value)) return names[value];
-    throw wrongKind(field, `one of ${known.join(", ")}`, value);
-  };
-type Arrays = Float32ArrayConstructor | Float64ArrayConstructor | Int32ArrayConstructor;
-const array =
-  (...kinds: (Arrays | Uint8ArrayConstructor | Uint32ArrayConstructor)[]): Reader =>
-  (field, value) => {
-    if (!kinds.some((kind) => value instanceof kind)) {
-      throw wrongKind(field, `a ${kinds.map((kind) => kind.name).join(" or ")}`, value);
-    }
-    return value;
-  };
-const f64 = array(Float64Array);
-const i32 = array(Int32Array);
-const floats = array(Float32Array, Float64Array);
-const record =
-  (fields: Fields): Reader =>
-  (field, value, core) =>
-    read(fields, field, value, core);
-
-function read(fields: Fields, what: string, given: unknown, core: Core): Given {
-  if (typeof given !== "object" || given === null || ArrayBuffer.isView(given) || Array.isArray(given)) {
-    throw wrongKind(what, "an object", given);
-  }
-  for (const key of Object.keys(given)) {
-    if (!Object.hasOwn(fields, key)) {
-      throw new TypeError(`${what} has no field ${show(key)}; it has ${Object.keys(fields).join(", ")}`);
-    }
-  }
-  const result: Given = {};
-  for (const [field, reader] of Object.entries(fields)) {
-    result[field] = reader(field, Object.hasOwn(given, field) ? (given as Given)[field] : undefined, core);
-  }
-  return result;
-}
 
 const FROM_FORMULA = Number.NaN;
 const SINUSOIDAL: Fields = {
@@ -435,21 +449,41 @@ const COLORMAP: Fields = {
   vmax: optional(number, 1),
   transpose: optional(boolean, false),
 };
+/** Whole numbers that may be larger than a count: the core knows how large. */
+const whole: Reader = (field, value) => {
+  if (typeof value !== "number" || !Number.isInteger(value)) throw wrongKind(field, "an integer", value);
+  return value;
+};
+const TILE: Fields = {
+  map: named("TileMap"),
+  seqLen: optional(whole, 2 ** 31),
+  dims: optional(integer, undefined),
+  base: optional(number, 10000),
+  layout: pairLayout,
+  slope: optional(number, undefined),
+  causal: optional(boolean, false),
+  t5: (field, value, core) => record(T5)(field, value ?? {}, core),
+  biases: optional(f64, new Float64Array()),
+};
+const TILE_VIEW: Fields = {
+  x0: whole,
+  y0: whole,
+  cellsX: integer,
+  cellsY: integer,
+  width: integer,
+  height: integer,
+};
+const color: Reader = (field, value) => {
+  if (whole(field, value, {} as Core) === (value as number) >>> 0) return value;
+  throw new RangeError(`${field} must be from 0 to 2^32 - 1; got ${value}`);
+};
+const TILE_COLORS: Fields = {
+  vmin: optional(number, -1),
+  vmax: optional(number, 1),
+  outside: optional(color, 0),
+};
 
 // --------------------------------------------------------------------------------------------------- calls
-
-const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-/** The result of a call, or a RangeError: the core's sentence and the values of the fields that it names. */
-function unwrap<T>(result: unknown, given: Given = {}): T {
-  if (typeof result !== "string") return result as T;
-  const named = new Set(result.match(/[a-z][a-z0-9_]*/gi) ?? []);
-  const values = [...named]
-    .map((name) => [camel(name), name] as const)
-    .filter(([field]) => Object.hasOwn(given, field) && typeof given[field] !== "object")
-    .map(([field, name]) => `${name} = ${show(given[field])}`);
-  throw new RangeError(values.length > 0 ? `${result}; got ${values.join(", ")}` : result);
-}
 
 function sameLength(field: string, values: { length: number }, expected: number, shape: string): void {
   if (values.length !== expected) {
@@ -537,6 +571,10 @@ function wrap(core: Core, simd: boolean): Posenc {
       check(floats, "table", table);
       sameLength("table", table, count("rows", rows) * count("cols", cols), "rows × cols");
       return call(`similarity${kindOf(table)}`, [table, rows, cols]);
+    },
+    sinusoidalSimilarity(given) {
+      const settings = config({ ...SINUSOIDAL, seqLen: integer }, "config", given);
+      return call("sinusoidalSimilarity", [settings], settings);
     },
     lookupRows(table, ids, rows, cols) {
       check(floats, "table", table);
@@ -738,7 +776,7 @@ function wrap(core: Core, simd: boolean): Posenc {
       }
       return call("fillLut", [stops]);
     },
-    colormap(values, lut, given) {
+    colormap(values, lut, given, pixels) {
       const settings = config(COLORMAP, "config", given);
       const { rows, cols, firstRow, firstCol } = settings as Counts;
       settings.numRows ??= rows - firstRow;
@@ -750,64 +788,83 @@ function wrap(core: Core, simd: boolean): Posenc {
         "rows × cols",
       );
       sameLength("lut", check(array(Uint32Array), "lut", lut), 256, "one per colour");
-      return call("colormap", [values, lut, settings], settings);
+      if (pixels !== undefined) {
+        check(array(Uint8ClampedArray), "pixels", pixels);
+        sameLength("pixels", pixels, 4 * given.width * given.height, "width × height × 4");
+      }
+      return call("colormap", [values, lut, pixels ?? null, settings], settings);
+    },
+    tileMap(given) {
+      const settings = config(TILE, "config", given);
+      if (given.map === "alibi") check(number, "slope", settings.slope);
+      else if (given.map !== "t5") check(integer, "dims", settings.dims);
+      const { map, seqLen, dims, base, layout, slope, causal, t5, biases } = settings;
+      const args = [map, seqLen, dims ?? 0, base, layout, slope ?? 0, causal, t5, biases];
+      return tileMap(core, call<number>("openTile", args, { ...settings, ...(t5 as Given) }));
+    },
+  };
+}
+
+/** The map that a handle of the core stands for. Nothing is made here per frame, not even an array of arguments. */
+function tileMap(core: Core, opened: number): TileMap {
+  let handle: number | null = opened;
+  let pixels = new Uint8ClampedArray();
+  const live = (): number => {
+    if (handle === null) throw new Error("this map has been freed");
+    return handle;
+  };
+  let size = 0; // pixels of the last view
+  const ask = (name: "drawTile" | "tileValues", view: TileView): unknown => {
+    const map = live();
+    if (typeof view !== "object" || view === null) throw wrongKind("view", "an object", view);
+    for (const field in view) {
+      if (!Object.hasOwn(TILE_VIEW, field)) read(TILE_VIEW, "view", view, core);
+    }
+    const { x0, y0, cellsX, cellsY, width, height } = view;
+    whole("x0", x0, core);
+    whole("y0", y0, core);
+    integer("cellsX", cellsX, core);
+    integer("cellsY", cellsY, core);
+    integer("width", width, core);
+    integer("height", height, core);
+    const result = (core[name] as Core[string])(map, x0, y0, cellsX, cellsY, width, height);
+    if (typeof result === "string") unwrap(result, { x0, y0, cellsX, cellsY, width, height });
+    size = width * height;
+    return result;
+  };
+  return {
+    setColors(lut, given = {}) {
+      const map = live();
+      if (!(lut instanceof Uint32Array)) throw wrongKind("lut", "a Uint32Array", lut);
+      const colors = read(TILE_COLORS, "colors", given, core);
+      const { vmin, vmax, outside } = colors;
+      unwrap((core.colorTile as Core[string])(map, lut, vmin, vmax, outside), colors);
+    },
+    draw(view) {
+      ask("drawTile", view);
+      // Grown memory has left the view with length 0.
+      if (pixels.length !== 4 * size) {
+        const bytes = (core.tilePixels as Core[string])(handle, size) as Uint8Array<ArrayBuffer>;
+        pixels = new Uint8ClampedArray(bytes.buffer, bytes.byteOffset, bytes.length);
+      }
+      return pixels;
+    },
+    values: (view) => ask("tileValues", view) as Float32Array,
+    free() {
+      (core.freeTile as Core[string])(live());
+      handle = null;
     },
   };
 }
 
 // ------------------------------------------------------------------------------------------------- loading
 
-export interface LoadOptions {
-  /** The bytes of the module, or a response that carries them. Default: the file beside this one. */
-  wasm?: BufferSource | Response | Promise<BufferSource | Response>;
-  /** Which build `wasm` is, or which to load. Default: SIMD where the engine has it. */
-  simd?: boolean;
-}
-
-// (module (func (result v128) i32.const 0 i8x16.splat i8x16.popcnt)): valid only where simd128 is.
-const SIMD_PROBE = Uint8Array.of(
-  ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253],
-  ...[98, 11],
-);
-export const hasSimd = (): boolean => WebAssembly.validate(SIMD_PROBE);
-
-async function fetchModule(url: URL): Promise<BufferSource | Response> {
-  if (url.protocol === "file:" && typeof process === "object") {
-    const files = "node:fs/promises"; // a name that bundlers for pages do not follow
-    const { readFile } = (await import(/* @vite-ignore */ files)) as typeof import("node:fs/promises");
-    return new Uint8Array(await readFile(url));
-  }
-  const response = await fetch(url);
-  if (!response.ok)
-    throw new Error(`${url.href} could not be loaded: ${response.status} ${response.statusText}`);
-  return response;
-}
-
-async function instantiate(
-  source: BufferSource | Response,
-  imports: WebAssembly.Imports,
-): Promise<WebAssembly.Instance> {
-  // Bytes rather than streaming: a host that serves the wrong MIME type for wasm still works.
-  const bytes = source instanceof Response ? await source.arrayBuffer() : source;
-  return (await WebAssembly.instantiate(bytes, imports)).instance;
-}
-
 /** Loads the core. Each call makes an instance of its own; a page shares one. */
 export async function loadPosenc(options: LoadOptions = {}): Promise<Posenc> {
-  const simd = options.simd ?? hasSimd();
-  const source = await (options.wasm ??
-    fetchModule(
-      simd
-        ? new URL("./wasm/posenc-simd.wasm", import.meta.url)
-        : new URL("./wasm/posenc-scalar.wasm", import.meta.url),
-    ));
-  // The factory's own promise never rejects: a failed instantiation must end this one.
-  return new Promise((resolve, reject) => {
-    createPosenc({
-      instantiateWasm(imports, done) {
-        instantiate(source, imports).then(done, reject);
-        return {};
-      },
-    }).then((core) => resolve(wrap(core, simd)), reject);
-  });
+  const beside = (simd: boolean): URL =>
+    simd
+      ? new URL("./wasm/posenc-simd.wasm", import.meta.url)
+      : new URL("./wasm/posenc-scalar.wasm", import.meta.url);
+  const { core, simd } = await loadModule(createPosenc, beside, options);
+  return wrap(core, simd);
 }

@@ -47,8 +47,8 @@ export function toCsv({ shape, values, columns }: NamedArray): string {
   return `${lines.join("\r\n")}\r\n`;
 }
 
-// A head that a spreadsheet would run as a formula is text.
+// A head that a spreadsheet would run as a formula is text; a number is none.
 const quote = (text: string): string => {
-  const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
+  const safe = /^[=+\-@]/.test(text) && !/^-?\d+$/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };

@@ -24,35 +24,61 @@ const STYLES = [
   "visibility",
 ] as const;
 
+/** Where the picture lies on the screen, and its pixels for one of the screen's: a host may scale the page. */
+interface Frame {
+  x: number;
+  y: number;
+  zoom: number;
+  /** Of the picture, unscaled. */
+  width: number;
+  height: number;
+}
+
+function frameOf(picture: Element): Frame {
+  const { x, y, width: seen } = picture.getBoundingClientRect();
+  const style = getComputedStyle(picture);
+  const [width, height] = [Number.parseFloat(style.width), Number.parseFloat(style.height)];
+  const zoom = width / seen;
+  return { x, y, width, height, zoom: Math.abs(zoom - 1) < 1e-3 ? 1 : zoom };
+}
+
+/** The box of something seen, from the corner of the picture, unscaled. */
+function boxIn({ x, y, zoom }: Frame, seen: Element | Range): DOMRect {
+  const box = seen.getBoundingClientRect();
+  return new DOMRect((box.x - x) * zoom, (box.y - y) * zoom, box.width * zoom, box.height * zoom);
+}
+
 /** The drawing's own SVG with all styles written into it; canvases behind it become images inside it. */
 export function toSvg(picture: Element): string {
-  const box = picture.getBoundingClientRect();
+  const frame = frameOf(picture);
   const namespace = "http://www.w3.org/2000/svg";
-  const root = document.createElementNS(namespace, "svg");
-  root.setAttribute("xmlns", namespace);
-  const [width, height] = [Math.ceil(box.width) + 2 * MARGIN, Math.ceil(box.height) + 2 * MARGIN];
+  // in a document of its own, where no page's policy has a say in what the file holds
+  const file = document.implementation.createDocument(namespace, "svg");
+  const root = file.documentElement;
+  const [width, height] = [Math.ceil(frame.width) + 2 * MARGIN, Math.ceil(frame.height) + 2 * MARGIN];
   root.setAttribute("width", String(width));
   root.setAttribute("height", String(height));
   root.setAttribute("viewBox", `${-MARGIN} ${-MARGIN} ${width} ${height}`);
   for (const element of picture.querySelectorAll<HTMLCanvasElement | SVGSVGElement>("canvas, svg")) {
     if (element.parentElement?.closest("svg")) continue;
-    const at = element.getBoundingClientRect();
+    const at = boxIn(frame, element);
     if (element instanceof HTMLCanvasElement) {
-      const image = document.createElementNS(namespace, "image");
+      const image = file.createElementNS(namespace, "image");
       image.setAttribute("href", element.toDataURL());
       image.setAttribute("preserveAspectRatio", "none");
-      place(image, at, box);
+      place(image, at);
       root.append(image);
     } else {
-      const copy = element.cloneNode(true) as SVGSVGElement;
+      const copy = file.importNode(element, true);
       const originals = [element, ...element.querySelectorAll("*")];
       [copy, ...copy.querySelectorAll("*")].forEach((node, i) => {
         const style = getComputedStyle(originals[i] as Element);
         for (const name of STYLES) node.setAttribute(name, style.getPropertyValue(name));
         node.removeAttribute("class");
         node.removeAttribute("data-symbol");
+        if (node.hasAttribute("hidden")) node.remove();
       });
-      place(copy, at, box);
+      place(copy, at);
       copy.setAttribute("overflow", "visible");
       root.append(copy);
     }
@@ -61,31 +87,31 @@ export function toSvg(picture: Element): string {
   return new XMLSerializer().serializeToString(root).replace(/<!--.*?-->/gs, "");
 }
 
-function place(element: Element, at: DOMRect, box: DOMRect): void {
-  element.setAttribute("x", String(at.x - box.x));
-  element.setAttribute("y", String(at.y - box.y));
+function place(element: Element, at: DOMRect): void {
+  element.setAttribute("x", String(at.x));
+  element.setAttribute("y", String(at.y));
   element.setAttribute("width", String(at.width));
   element.setAttribute("height", String(at.height));
 }
 
 /** Everything seen in the element, at `scale` pixels for one of the page, on the given ground. */
 export async function toPng(picture: Element, ground: string, scale = 2): Promise<Blob> {
-  const box = picture.getBoundingClientRect();
+  const frame = frameOf(picture);
   const canvas = document.createElement("canvas");
-  canvas.width = Math.ceil((box.width + 2 * MARGIN) * scale);
-  canvas.height = Math.ceil((box.height + 2 * MARGIN) * scale);
+  canvas.width = Math.ceil((frame.width + 2 * MARGIN) * scale);
+  canvas.height = Math.ceil((frame.height + 2 * MARGIN) * scale);
   const context = canvas.getContext("2d");
   if (!context) throw new Error("The browser refused a canvas to draw on.");
   context.fillStyle = ground;
   context.fillRect(0, 0, canvas.width, canvas.height);
-  context.setTransform(scale, 0, 0, scale, (MARGIN - box.x) * scale, (MARGIN - box.y) * scale);
-  paintElement(context, picture);
+  context.setTransform(scale, 0, 0, scale, MARGIN * scale, MARGIN * scale);
+  paintElement(context, picture, frame);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The browser refused the picture."))));
   });
 }
 
-function paintElement(context: CanvasRenderingContext2D, element: Element): void {
+function paintElement(context: CanvasRenderingContext2D, element: Element, frame: Frame): void {
   if (element.localName === "defs") return;
   const style = getComputedStyle(element);
   if (style.display === "none" || style.visibility === "hidden" || element.classList.contains("unseen"))
@@ -93,24 +119,27 @@ function paintElement(context: CanvasRenderingContext2D, element: Element): void
   context.save();
   context.globalAlpha *= Number(style.opacity);
   if (element instanceof HTMLCanvasElement) {
-    const { x, y, width, height } = element.getBoundingClientRect();
+    const { x, y, width, height } = boxIn(frame, element);
     context.imageSmoothingEnabled = false;
     context.drawImage(element, x, y, width, height);
   } else if (element instanceof SVGElement && !(element instanceof SVGSVGElement)) {
-    clipTo(context, element as SVGGraphicsElement);
-    paintShape(context, element as SVGGraphicsElement, style);
+    clipTo(context, element as SVGGraphicsElement, frame);
+    paintShape(context, element as SVGGraphicsElement, style, frame);
   } else if (element instanceof HTMLElement) {
-    paintBox(context, element, style);
+    paintBox(context, style, boxIn(frame, element));
   }
   for (const child of element.childNodes) {
-    if (child instanceof Element) paintElement(context, child);
-    else if (child instanceof Text && element instanceof HTMLElement) paintText(context, child, style);
+    if (child instanceof Element) paintElement(context, child, frame);
+    else if (child instanceof Text && element instanceof HTMLElement) paintText(context, child, style, frame);
   }
   context.restore();
 }
 
-function paintBox(context: CanvasRenderingContext2D, element: HTMLElement, style: CSSStyleDeclaration): void {
-  const { x, y, width, height } = element.getBoundingClientRect();
+function paintBox(
+  context: CanvasRenderingContext2D,
+  style: CSSStyleDeclaration,
+  { x, y, width, height }: DOMRect,
+): void {
   context.fillStyle = style.backgroundColor;
   context.fillRect(x, y, width, height);
   const border = Number.parseFloat(style.borderTopWidth);
@@ -125,7 +154,12 @@ function paintBox(context: CanvasRenderingContext2D, element: HTMLElement, style
 const fontOf = ({ fontStyle, fontWeight, fontSize, fontFamily }: CSSStyleDeclaration): string =>
   `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`;
 
-function paintText(context: CanvasRenderingContext2D, text: Text, style: CSSStyleDeclaration): void {
+function paintText(
+  context: CanvasRenderingContext2D,
+  text: Text,
+  style: CSSStyleDeclaration,
+  frame: Frame,
+): void {
   const words = text.data.replace(/\s+/g, " ");
   if (words.trim() === "") return;
   const range = document.createRange();
@@ -138,7 +172,7 @@ function paintText(context: CanvasRenderingContext2D, text: Text, style: CSSStyl
   for (const { index, 0: word } of text.data.matchAll(/\S+/g)) {
     range.setStart(text, index);
     range.setEnd(text, index + word.length);
-    const box = range.getBoundingClientRect();
+    const box = boxIn(frame, range);
     const line = lines.get(Math.round(box.y));
     if (line) line.text += ` ${word}`;
     else lines.set(Math.round(box.y), { x: box.x, y: box.y + box.height / 2, text: word });
@@ -150,8 +184,9 @@ function paintShape(
   context: CanvasRenderingContext2D,
   shape: SVGGraphicsElement,
   style: CSSStyleDeclaration,
+  frame: Frame,
 ): void {
-  const matrix = shape.getScreenCTM?.();
+  const matrix = matrixIn(frame, shape);
   const path = outline(shape);
   if (!matrix || (!path && !(shape instanceof SVGTextElement))) return;
   context.save();
@@ -174,12 +209,26 @@ function paintShape(
   context.restore();
 }
 
+/** From the shape's own coordinates to those of the picture, unscaled. */
+function matrixIn(frame: Frame, shape: SVGGraphicsElement): DOMMatrix | null {
+  const svg = shape.ownerSVGElement;
+  const [inner, outer] = [shape.getScreenCTM?.(), svg?.getScreenCTM()];
+  if (!svg || !inner || !outer) return null;
+  // WebKit's matrices leave out what a host does to the page around the drawing: it cancels out here in every engine.
+  const within = DOMMatrix.fromMatrix(outer).inverse().multiply(inner);
+  const box = boxIn(frame, svg);
+  const placed = new DOMMatrix().translate(box.x, box.y);
+  const { x, y, width, height } = svg.viewBox.baseVal;
+  const unit = width > 0 ? placed.scale(box.width / width, box.height / height).translate(-x, -y) : placed;
+  return unit.multiply(within);
+}
+
 /** Obeys a clip-path attribute that names a clipPath of one rectangle. */
-function clipTo(context: CanvasRenderingContext2D, shape: SVGGraphicsElement): void {
+function clipTo(context: CanvasRenderingContext2D, shape: SVGGraphicsElement, frame: Frame): void {
   const id = shape.getAttribute("clip-path")?.match(/^url\(#(.+)\)$/)?.[1];
   const root = shape.getRootNode() as ParentNode;
   const rect = id ? root.querySelector<SVGRectElement>(`clipPath[id="${CSS.escape(id)}"] rect`) : null;
-  const matrix = shape.getScreenCTM();
+  const matrix = matrixIn(frame, shape);
   const path = rect && outline(rect);
   if (!path || !matrix) return;
   const placed = new Path2D();

@@ -1,12 +1,15 @@
 // The handles of a figure: native inputs with their value beside them in tabular figures.
 
 import { css, html, nothing, type TemplateResult } from "lit";
+import { live } from "lit/directives/live.js";
 
 interface Named {
   /** What the control changes. */
   label: string;
   /** The quantity it belongs to, which gives it its colour: q, k, pos, dim. */
   symbol?: string;
+  /** The attribute that it sets, by which a page's author can hide it. */
+  field?: string | undefined;
 }
 
 export interface Slider extends Named {
@@ -34,7 +37,7 @@ export function slider(o: Slider): TemplateResult {
     if (Number.isFinite(valueAsNumber)) o.onInput(convert(valueAsNumber));
   };
   return html`
-    <label class="control ${o.symbol ?? ""}" data-symbol=${o.symbol ?? nothing}>
+    <label class="control ${o.symbol ?? ""}" data-symbol=${o.symbol ?? nothing} data-field=${o.field ?? nothing}>
       <span class="label">${o.label}</span>
       <input
         type="range"
@@ -45,7 +48,6 @@ export function slider(o: Slider): TemplateResult {
         aria-label=${o.label}
         aria-valuetext=${o.spoken ?? String(o.value)}
         @input=${input(back)}
-        @keydown=${keepArrows}
       />
       <input
         type="number"
@@ -55,7 +57,6 @@ export function slider(o: Slider): TemplateResult {
         .valueAsNumber=${o.value}
         aria-label=${o.label}
         @change=${input((value) => value)}
-        @keydown=${keepKeys}
       />
     </label>
   `;
@@ -67,13 +68,14 @@ export interface Choice extends Named {
   onInput: (value: string) => void;
 }
 
+// `selected` chooses among options that are just made; of those that a reader has chosen before, only `value` does.
 export function choice(o: Choice): TemplateResult {
   return html`
-    <label class="control" data-symbol=${o.symbol ?? nothing}>
+    <label class="control" data-symbol=${o.symbol ?? nothing} data-field=${o.field ?? nothing}>
       <span class="label">${o.label}</span>
       <select
+        .value=${live(o.value)}
         @change=${(event: Event) => o.onInput((event.target as HTMLSelectElement).value)}
-        @keydown=${keepKeys}
       >
         ${o.options.map(
           ([value, text]) => html`<option value=${value} ?selected=${value === o.value}>${text}</option>`,
@@ -90,7 +92,7 @@ export interface Toggle extends Named {
 
 export function toggle(o: Toggle): TemplateResult {
   return html`
-    <label class="control toggle" data-symbol=${o.symbol ?? nothing}>
+    <label class="control toggle" data-symbol=${o.symbol ?? nothing} data-field=${o.field ?? nothing}>
       <input
         type="checkbox"
         .checked=${o.checked}
@@ -101,18 +103,10 @@ export function toggle(o: Toggle): TemplateResult {
   `;
 }
 
-// Course pages bind plain letters and arrows: what an input uses must not reach them.
-export const keepKeys = (event: KeyboardEvent): void => {
-  if (event.key !== "Tab" && event.key !== "Escape") event.stopPropagation();
-};
-const keepArrows = (event: KeyboardEvent): void => {
-  if (/^(Arrow|Page|Home|End)/.test(event.key)) event.stopPropagation();
-};
-
 export const controlStyles = css`
   .controls {
     display: grid;
-    grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr));
+    grid-template-columns: repeat(auto-fill, minmax(min(100%, calc(15 * var(--pe-rem))), 1fr));
     gap: var(--pe-space-2) var(--pe-space-4);
     margin-block: var(--pe-space-3);
   }
@@ -128,14 +122,14 @@ export const controlStyles = css`
   .control input[type="range"] {
     width: 100%;
     min-width: 0;
-    min-height: 1.75rem;
+    min-height: calc(1.75 * var(--pe-rem));
     margin: 0;
     accent-color: currentColor;
   }
   .control input[type="number"] {
-    width: 5.5rem;
-    min-height: 1.75rem;
-    padding: 0 0.4rem;
+    width: calc(5.5 * var(--pe-rem));
+    min-height: calc(1.75 * var(--pe-rem));
+    padding: 0 calc(0.4 * var(--pe-rem));
     border: 1px solid var(--pe-rule);
     border-radius: var(--pe-radius);
     background: none;
@@ -150,24 +144,29 @@ export const controlStyles = css`
   .control select {
     grid-column: 1 / -1;
     min-width: 0;
-    min-height: 2rem;
-    padding: 0 0.4rem;
+    min-height: calc(2 * var(--pe-rem));
+    padding: 0 calc(0.4 * var(--pe-rem));
     border: 1px solid var(--pe-rule);
     border-radius: var(--pe-radius);
     background: var(--pe-bg);
   }
   .control.toggle {
     grid-template-columns: auto 1fr;
-    min-height: 2rem;
+    min-height: calc(2 * var(--pe-rem));
   }
   .control.toggle .label {
     grid-column: auto;
   }
   .control.toggle input {
-    width: 1.1rem;
-    height: 1.1rem;
+    width: calc(1.1 * var(--pe-rem));
+    height: calc(1.1 * var(--pe-rem));
     margin: 0;
     accent-color: var(--pe-accent);
+  }
+  @media print {
+    .controls {
+      display: none;
+    }
   }
   [data-lit="q"] .control[data-symbol="q"] .label,
   [data-lit="k"] .control[data-symbol="k"] .label,

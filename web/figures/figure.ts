@@ -1,13 +1,33 @@
 // What every figure of the lesson has: state in attributes, one computation and one render per frame, a title, a
 // sentence that follows the state, a data table, a reset, a link, and an error shown in place of nothing.
 
-import { type CSSResultGroup, css, html, LitElement, nothing, type TemplateResult, unsafeCSS } from "lit";
+import {
+  type CSSResult,
+  type CSSResultGroup,
+  css,
+  html,
+  LitElement,
+  nothing,
+  type TemplateResult,
+  unsafeCSS,
+} from "lit";
 import { type NamedArray, toCsv, toNpy } from "../draw/npy.ts";
 import { toPng, toSvg } from "../draw/snapshot.ts";
+import { show } from "../kinds.ts";
 import type { Posenc } from "../posenc.ts";
 import tokens from "../styles/tokens.css?inline";
 import { sharedCore } from "./core.ts";
-import { type Fields, readState, readUrl, type State, urlWith, writeUrl } from "./state.ts";
+import {
+  type Field,
+  type Fields,
+  parse,
+  readState,
+  readUrl,
+  type State,
+  urlWith,
+  writeUrl,
+} from "./state.ts";
+import { hostScheme, onHostTheme } from "./theme.ts";
 
 export interface DataTable {
   caption: string;
@@ -20,18 +40,52 @@ export function define(tag: string, element: CustomElementConstructor): void {
   if (!customElements.get(tag)) customElements.define(tag, element);
 }
 
+/** What every figure takes beside its state. */
+export const SETTINGS = {
+  theme: { kind: "choice", fallback: "auto", choices: ["auto", "light", "dark"] },
+  hide: { kind: "text", fallback: "", maxLength: 1000 },
+  loading: { kind: "choice", fallback: "eager", choices: ["eager", "lazy"] },
+} as const;
+
+const PARTS = ["title", "takeaway", "data", "export", "link", "embed", "reset"];
+
+/** A figure's state as plain data, to be kept and given back. */
+export interface SavedState {
+  version: 1;
+  /** The figure's name: its tag without "pe-". */
+  figure: string;
+  state: Record<string, number | boolean | string>;
+}
+
 /**
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
+ * What every figure takes, sends and offers, beside what its own comment lists.
+ *
+ * @attr theme - Its colours; auto: as the page, else as the system.
+ * @attr hide - What a page’s author hides, separated by spaces: attributes, whose controls vanish, and the parts title,
+ *   takeaway, data, export, link, embed and reset.
+ * @attr loading - When it computes; lazy: once it comes near the window.
+ * @attr {string} url-key - Prefix of this figure’s state in the page’s address; without it the address is left alone.
+ * @fires {CustomEvent} pe-ready - The first picture is drawn.
+ * @fires {CustomEvent} pe-change - The reader changed the state; `detail` is the state.
+ * @fires {CustomEvent} pe-error - `detail` is the sentence shown.
+ * @slot picture - What stands here, its title included, until the first picture is drawn.
+ * @csspart figure - The whole figure.
+ * @csspart title - Its title.
+ * @csspart takeaway - The sentence that follows the state.
+ * @cssprop --pe-bg - The ground.
+ * @cssprop --pe-surface - The ground of what is set apart.
+ * @cssprop --pe-ink - Text.
+ * @cssprop --pe-ink-2 - Lesser text and axes.
+ * @cssprop --pe-rule - Borders and rules.
+ * @cssprop --pe-focus - The ring around what has the focus.
+ * @cssprop --pe-font - The font.
  */
 export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   /** The attributes that are this figure's state. */
   static fields: Fields = {};
 
   static override get observedAttributes(): string[] {
-    return [...super.observedAttributes, ...Object.keys(this.fields)];
+    return [...super.observedAttributes, ...Object.keys(this.fields), ...Object.keys(SETTINGS)];
   }
 
   /** What the title says. */
@@ -45,8 +99,12 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   protected abstract dataTable(model: Model, state: State<F>): DataTable;
   /** The numbers of the picture as one array, for files. */
   protected array?(model: Model, state: State<F>): NamedArray;
+  /** All that the figure has found, as plain data for a JSON file: what one array cannot hold. */
+  protected record?(model: Model, state: State<F>): unknown;
   /** NumPy code that computes and draws the very picture. */
   protected numpy?(state: State<F>): string;
+  /** What stands below the sentence, where a first look need not fall. */
+  protected below?(model: Model, state: State<F>): TemplateResult;
   /** Runs after each render with a picture: the place to draw on a canvas. */
   protected draw(_model: Model, _state: State<F>): void {}
 
@@ -65,6 +123,24 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   #notice = "";
   #timers = new Set<ReturnType<typeof setTimeout>>();
   #resize: ResizeObserver | undefined;
+  #near: IntersectionObserver | undefined;
+  #awake = false;
+  #authored: Map<string, string> | undefined;
+  /** Whether the picture is not of the attributes, for some of them are wrong. */
+  #astray = false;
+  #leaveTheme: (() => void) | undefined;
+  #scheme: CSSStyleSheet | undefined;
+  #ready = pending<void>();
+
+  /** Fulfilled when the first picture is drawn; rejected with a sentence if there will be none. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  constructor() {
+    super();
+    this.addEventListener("keydown", keepKeys);
+  }
 
   get #fields(): F {
     return (this.constructor as typeof PeFigure).fields as F;
@@ -75,9 +151,12 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    const key = this.#urlKey;
-    if (key) {
-      for (const [name, text] of Object.entries(readUrl(key, this.#fields))) this.setAttribute(name, text);
+    if (this.#authored === undefined) {
+      this.#authored = new Map(Array.from(this.attributes, ({ name, value }) => [name, value]));
+      // Only now: moved within its page, the figure has a state of its own, which may be newer than the address.
+      const key = this.#urlKey;
+      const found = key ? readUrl(key, this.#fields) : {};
+      for (const [name, text] of Object.entries(found)) this.setAttribute(name, text);
     }
     this.#resize = new ResizeObserver(([entry]) => {
       const width = Math.round(entry?.contentRect.width ?? 0);
@@ -87,24 +166,114 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       this.requestUpdate();
     });
     this.#resize.observe(this);
-    if (!this.#core) {
-      sharedCore().then(
-        (core) => {
-          this.#core = core;
-          this.requestUpdate();
-        },
-        (error: unknown) => {
-          this.#fail(
-            `The core that computes this figure did not load (${message(error)}). The text is complete.`,
-          );
-        },
-      );
+    this.#leaveTheme = onHostTheme(this, this.#theme);
+    this.#theme();
+    this.#wait();
+    this.requestUpdate(); // what changed while it was in no page
+  }
+
+  /** Loads the core: at once, or when the figure comes near the window. */
+  #wait(): void {
+    this.#near?.disconnect();
+    if (this.#awake || this.getAttribute("loading") !== "lazy") {
+      this.#load();
+      return;
     }
+    const near = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) this.#load();
+      },
+      { rootMargin: "50% 0px" },
+    );
+    this.#near = near;
+    near.observe(this);
+  }
+
+  async #load(): Promise<void> {
+    this.#near?.disconnect();
+    this.#awake = true;
+    if (this.#core) return;
+    try {
+      this.#core = await sharedCore();
+      this.requestUpdate();
+    } catch (error) {
+      const sentence = `The core that computes this figure did not load (${message(error)}). The text is complete.`;
+      this.#ready.reject(new Error(sentence));
+      this.#fail(sentence);
+    }
+  }
+
+  /** Throws the sentence for a setting that is none, or for a name in `hide` that nothing here answers to. */
+  #checkSettings(): void {
+    readState(SETTINGS, (name) => this.getAttribute(name));
+    const known = [...PARTS, ...Object.keys(this.#fields)];
+    const unknown = this.#hidden.find((name) => !known.includes(name));
+    if (unknown) throw new Error(`hide must name some of ${known.join(", ")}, got “${unknown.slice(0, 40)}”`);
+  }
+
+  get #hidden(): string[] {
+    return this.#setting("hide")
+      .split(/[\s,]+/)
+      .filter(Boolean);
+  }
+
+  /** Whether the page's author hides what sets the field: what is both picture and control stays, at rest. */
+  protected hides(field: string): boolean {
+    return this.#hidden.includes(field);
+  }
+
+  /** As a style sheet: what else a figure put on itself, React would take for a mistake in what a server has written. */
+  #theme = (): void => {
+    const { shadowRoot, ownerDocument } = this;
+    const view = ownerDocument.defaultView;
+    if (!shadowRoot || !view) return;
+    const theme = this.#setting("theme");
+    const scheme = (theme === "auto" ? hostScheme(this) : theme) || "inherit";
+    const rule = (name: string): string => `:host { color-scheme: ${name}; }`;
+    const sheet = new view.CSSStyleSheet();
+    sheet.replaceSync(`${rule(scheme)} @media print { ${rule("light")} }`);
+    const others = shadowRoot.adoptedStyleSheets.filter((one) => one !== this.#scheme);
+    shadowRoot.adoptedStyleSheets = [...others, sheet];
+    this.#scheme = sheet;
+  };
+
+  /** A setting's value; the fallback if what stands there is none. */
+  #setting<Name extends keyof typeof SETTINGS>(name: Name): State<typeof SETTINGS>[Name] {
+    try {
+      return readState({ [name]: SETTINGS[name] }, (attribute) => this.getAttribute(attribute))[
+        name
+      ] as State<typeof SETTINGS>[Name];
+    } catch {
+      return SETTINGS[name].fallback as State<typeof SETTINGS>[Name];
+    }
+  }
+
+  protected override createRenderRoot(): HTMLElement | DocumentFragment {
+    if (this.ownerDocument === document) return super.createRenderRoot();
+    this.attachShadow({ mode: "open" });
+    return this.#restyle();
+  }
+
+  /** Moved to another document, such as a frame's: style sheets do not go with it. */
+  adoptedCallback(): void {
+    if (this.shadowRoot) this.#restyle();
+  }
+
+  #restyle(): ShadowRoot {
+    const [root, view] = [this.shadowRoot as ShadowRoot, this.ownerDocument.defaultView];
+    if (!view) return root;
+    const sheet = new view.CSSStyleSheet();
+    const { elementStyles } = this.constructor as typeof LitElement;
+    sheet.replaceSync(elementStyles.map((style) => ("cssText" in style ? style.cssText : "")).join("\n"));
+    root.adoptedStyleSheets = [sheet];
+    return root;
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#resize?.disconnect();
+    this.#near?.disconnect();
+    this.#leaveTheme?.();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
@@ -112,15 +281,64 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   override attributeChangedCallback(name: string, old: string | null, value: string | null): void {
     super.attributeChangedCallback(name, old, value);
     if (old === value) return;
+    if (name === "theme" && this.isConnected) this.#theme();
+    if (name === "loading" && this.isConnected) this.#wait();
     this.#stale = true;
     this.requestUpdate();
   }
 
+  /** All values that make this picture; `setState` takes them back. */
+  getState(): SavedState {
+    const state = this.state ?? readState(this.#fields, this.#good);
+    return { version: 1, figure: this.#name, state: { ...state } };
+  }
+
+  /**
+   * Takes values over; those that are not named stay. Throws a TypeError for what is no such state and a RangeError
+   * for a value that breaks its rule: then nothing has changed. Values that do not go together are answered in place.
+   */
+  setState(saved: SavedState): void {
+    const { version, figure, state } = Object(saved);
+    if (version !== 1) throw new TypeError(`version must be 1, got ${show(version)}`);
+    if (figure !== this.#name) throw new TypeError(`figure must be "${this.#name}", got ${show(figure)}`);
+    if (typeof state !== "object" || state === null || Array.isArray(state)) {
+      throw new TypeError(`state must be an object, got ${show(state)}`);
+    }
+    const values = Object.entries(state).map(([name, value]) => {
+      const field = Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
+      if (!field) throw new TypeError(`state.${name.slice(0, 40)} is not an attribute of this figure`);
+      if (!["number", "boolean", "string"].includes(typeof value)) {
+        throw new TypeError(`state.${name} must be a number, a boolean or a string`);
+      }
+      try {
+        return [name, parse(name, field, String(value))] as const;
+      } catch (error) {
+        throw new RangeError(message(error));
+      }
+    });
+    this.#take(Object.fromEntries(values) as Partial<State<F>>);
+  }
+
+  get #name(): string {
+    return this.localName.replace(/^pe-/, "");
+  }
+
   /** The reader's change: attributes, then the address and the event. Two changes in one frame add up. */
   protected set(change: Partial<State<F>>): void {
-    this.state = { ...this.state, ...change };
-    for (const [name, value] of Object.entries(change)) this.setAttribute(name, String(value));
+    // What an author or a link wrote wrongly gives way to what is shown, or it would refuse every change.
+    this.#take(this.#astray ? { ...this.state, ...change } : change);
+    this.#astray = false;
     this.#changed();
+  }
+
+  /** For what the reader begins with what is shown: nothing that is wrong may stand beside it. */
+  protected keepShown(): void {
+    if (this.#astray) this.set({});
+  }
+
+  #take(change: Partial<State<F>>): void {
+    if (this.state !== undefined) this.state = { ...this.state, ...change };
+    for (const [name, value] of Object.entries(change)) this.setAttribute(name, String(value));
   }
 
   /** For numbers that no attribute holds, such as an opened file: they changed, compute with them. */
@@ -129,16 +347,20 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     this.requestUpdate();
   }
 
-  /** Back to the fallbacks. */
+  /** Back to what the page's author wrote, else to the fallbacks. */
   reset(): void {
-    for (const name of Object.keys(this.#fields)) this.removeAttribute(name);
+    for (const name of Object.keys(this.#fields)) {
+      const value = this.#authored?.get(name);
+      if (value === undefined) this.removeAttribute(name);
+      else this.setAttribute(name, value);
+    }
     this.#changed();
   }
 
   #changed(): void {
     this.#notice = "";
     this.#after("change", 250, () => {
-      if (this.#urlKey && !this.#problem) writeUrl(this.#urlKey, this.#fields, this.state);
+      if (this.#urlKey && !this.#problem) writeUrl(this.#urlKey, this.#fields, this.state, this.#authored);
     });
     this.updateComplete.then(() => {
       const detail = { ...this.state };
@@ -172,8 +394,14 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   }
 
   protected override async scheduleUpdate(): Promise<void> {
-    await new Promise(requestAnimationFrame);
+    // At first at once: what stands in the place of the picture needs its slot before the next frame is drawn.
+    if (this.hasUpdated) await new Promise(requestAnimationFrame);
     await super.scheduleUpdate();
+  }
+
+  /** In no page, nothing is computed or drawn. */
+  protected override shouldUpdate(): boolean {
+    return this.isConnected;
   }
 
   protected override willUpdate(): void {
@@ -181,14 +409,36 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     this.#stale = false;
     try {
       this.#show(this.#core, (name) => this.getAttribute(name));
+      this.#checkSettings();
       this.#problem = "";
+      this.#astray = false;
     } catch (error) {
-      // The last good picture stays; without one, the picture of the fallbacks stands in.
-      if (this.model === undefined) this.#show(this.#core, () => null);
-      else this.state = this.#shown;
+      this.#astray = true;
+      if (this.model === undefined) this.#showGood(this.#core);
+      this.state = this.#shown; // of the last good picture, which stays
       this.#fail(message(error));
     }
   }
+
+  /** A first picture in spite of bad attributes: of the good ones, or of the fallbacks where those do not go together. */
+  #showGood(core: Posenc): void {
+    try {
+      this.#show(core, this.#good);
+    } catch {
+      this.#show(core, () => null);
+    }
+  }
+
+  /** An attribute's text; null if it is no value of its field. */
+  #good = (name: string): string | null => {
+    const text = this.getAttribute(name);
+    try {
+      if (text !== null) parse(name, this.#fields[name] as Field, text);
+      return text;
+    } catch {
+      return null;
+    }
+  };
 
   #show(core: Posenc, attribute: (name: string) => string | null): void {
     const first = this.model === undefined;
@@ -197,6 +447,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     this.state = this.#shown = state;
     if (first) {
       this.updateComplete.then(() => {
+        this.#ready.resolve();
         this.dispatchEvent(new CustomEvent("pe-ready", { bubbles: true, composed: true }));
       });
     }
@@ -210,6 +461,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       this.#spoken = sentence;
       this.requestUpdate();
     });
+    const heading = html`<h3 id="heading" part="title" data-field="title">${this.heading}</h3>`;
     return html`
       <section
         part="figure"
@@ -218,11 +470,12 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         @pointerleave=${this.#light}
         @focusin=${this.#light}
       >
-        <h3 id="heading" part="title">${this.heading}</h3>
+        ${model === undefined ? html`<slot name="picture">${heading}</slot>` : heading}
         <div class="problem" role="alert" ?hidden=${!this.#problem}>${this.#problem}</div>
         ${model === undefined ? nothing : this.picture(model, state)}
-        <p class="takeaway" part="takeaway">${sentence}</p>
+        <p class="takeaway" part="takeaway" data-field="takeaway">${sentence}</p>
         <p class="unseen" aria-live="polite">${this.#spoken}</p>
+        ${model === undefined ? nothing : (this.below?.(model, state) ?? nothing)}
         ${model === undefined ? nothing : this.#footer(model)}
       </section>
     `;
@@ -235,39 +488,95 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     };
     return html`
       <footer>
-        <details class="data" @toggle=${open}>
+        <details class="data" data-field="data" @toggle=${open}>
           <summary>Data table</summary>
           ${this.#tableOpen ? renderTable(this.dataTable(model, this.state)) : nothing}
         </details>
         ${this.#menu()}
-        ${this.#urlKey ? html`<button type="button" @click=${this.#copyLink}>Copy link</button>` : nothing}
-        <button type="button" class="reset" @click=${this.reset}>Reset</button>
+        ${this.#urlKey ? html`<button type="button" data-field="link" @click=${this.#copyLink}>Copy link</button>` : nothing}
+        <button
+          type="button"
+          class="embed"
+          data-field="embed"
+          aria-expanded=${this.#panel ? "true" : "false"}
+          @click=${this.#embed}
+        >
+          Embed this
+        </button>
+        <button type="button" class="reset" data-field="reset" @click=${this.reset}>Reset</button>
         ${this.#notice ? html`<output class="notice">${this.#notice}</output>` : nothing}
+        ${this.#panel?.()}
       </footer>
     `;
   }
 
+  /** Says how to embed the figure as it is, while that is asked. */
+  #panel: (() => TemplateResult) | undefined;
+
+  #embed = async (): Promise<void> => {
+    if (this.#panel) {
+      this.#closePanel();
+      return;
+    }
+    try {
+      const { embedPanel } = await import("../embed/embed-panel.ts");
+      const height = this.offsetHeight;
+      this.#panel = () =>
+        embedPanel({
+          tag: this.localName,
+          title: this.heading,
+          attributes: this.#written(),
+          height,
+          onClose: this.#closePanel,
+        });
+    } catch (error) {
+      this.#notice = `What to paste did not load (${message(error)}).`;
+    }
+    this.requestUpdate();
+  };
+
+  #closePanel = (): void => {
+    this.#panel = undefined;
+    this.requestUpdate();
+    this.renderRoot.querySelector<HTMLElement>("button.embed")?.focus();
+  };
+
+  /** The attributes by which an author gets this picture: those that differ from their fallbacks. */
+  #written(): Record<string, string> {
+    const { theme, hide } = SETTINGS;
+    const settings = Object.entries({ theme, hide }).map(
+      ([name, { fallback }]) => [name, this.getAttribute(name) ?? fallback, fallback] as const,
+    );
+    const state = Object.entries(this.#fields).map(
+      ([name, { fallback }]) => [name, this.state[name], fallback] as const,
+    );
+    const differing = [...state, ...settings].filter(([, value, fallback]) => value !== fallback);
+    return Object.fromEntries(differing.map(([name, value]) => [name, String(value)]));
+  }
+
   #menu(): TemplateResult {
+    const name = this.localName;
     const items: [label: string, run: () => unknown, offered: unknown][] = [
-      ["PNG picture", () => this.#save("png", () => this.toPNG()), true],
-      ["SVG drawing", () => this.#save("svg", () => this.toSVG()), true],
-      ["CSV numbers", () => this.#save("csv", () => this.toCSV()), this.array],
-      ["NPY array", () => this.#save("npy", () => this.toNPY()), this.array],
-      ["Copy as NumPy code", () => this.#copy(this.toNumPy(), "Code copied."), this.numpy],
+      ["PNG picture", () => this.save(`${name}.png`, () => this.toPNG()), true],
+      ["SVG drawing", () => this.save(`${name}.svg`, () => this.toSVG()), true],
+      ["CSV numbers", () => this.save(`${name}.csv`, () => this.toCSV()), this.array],
+      ["NPY array", () => this.save(`${name}.npy`, () => this.toNPY()), this.array],
+      ["JSON record", () => this.save(`${name}.json`, () => this.toRecord()), this.record],
+      ["Copy as NumPy code", () => this.copy(this.toNumPy(), "Code copied."), this.numpy],
     ];
     const close = (event: KeyboardEvent) => {
       const menu = event.currentTarget as HTMLDetailsElement;
       if (event.key !== "Escape" || !menu.open) return;
       menu.open = false;
       menu.querySelector("summary")?.focus();
-      event.stopPropagation();
+      event.preventDefault();
     };
     const shut = (event: FocusEvent) => {
       const menu = event.currentTarget as HTMLDetailsElement;
       if (!menu.contains(event.relatedTarget as Node | null)) menu.open = false;
     };
     return html`
-      <details class="menu" @keydown=${close} @focusout=${shut}>
+      <details class="menu" data-field="export" @keydown=${close} @focusout=${shut}>
         <summary role="button">Export</summary>
         <div class="items">
           ${items
@@ -292,28 +601,38 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   toPNG(): Promise<Blob> {
     return toPng(this.#required(this.#drawing, "picture"), getComputedStyle(this).backgroundColor);
   }
+  /** The picture as an SVG document. */
   toSVG(): string {
     return toSvg(this.#required(this.#drawing, "picture"));
   }
   #array(): NamedArray {
     return this.#required(this.array?.(this.#required(this.model, "numbers yet"), this.state), "array");
   }
+  /** The numbers of the picture, one row a line. Throws an Error where the figure has none. */
   toCSV(): string {
     return toCsv(this.#array());
   }
+  /** The numbers of the picture as a NumPy file. Throws an Error where the figure has none. */
   toNPY(): Uint8Array<ArrayBuffer> {
     return toNpy(this.#array());
   }
+  /** All that the figure has found, as JSON. Throws an Error where the figure keeps no such record. */
+  toRecord(): string {
+    const record = this.record?.(this.#required(this.model, "numbers yet"), this.state);
+    return `${JSON.stringify(this.#required(record, "record"), null, 1)}\n`;
+  }
+  /** Python that computes the numbers of the picture. Throws an Error where the figure has none. */
   toNumPy(): string {
     return this.#required(this.numpy?.(this.state), "NumPy code");
   }
 
-  async #save(ending: string, make: () => BlobPart | Promise<BlobPart>): Promise<void> {
+  /** Offers a file to be kept. */
+  protected async save(name: string, make: () => BlobPart | Promise<BlobPart>): Promise<void> {
     try {
       const address = URL.createObjectURL(new Blob([await make()]));
       const link = document.createElement("a");
       link.href = address;
-      link.download = `${this.localName}.${ending}`;
+      link.download = name;
       link.click();
       setTimeout(() => URL.revokeObjectURL(address), 10_000);
       this.#notice = `${link.download} saved.`;
@@ -323,7 +642,8 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     this.requestUpdate();
   }
 
-  async #copy(text: string, done: string): Promise<void> {
+  /** Puts a text on the clipboard and says so. */
+  protected async copy(text: string, done: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
       this.#notice = done;
@@ -334,10 +654,12 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   }
 
   #copyLink = (): Promise<void> => {
-    const url = urlWith(this.#urlKey ?? "", this.#fields, this.state);
+    const url = urlWith(this.#urlKey ?? "", this.#fields, this.state, this.#authored);
+    // What is no figure's state may be a course's key to its records.
+    for (const name of [...url.searchParams.keys()]) if (!name.includes(".")) url.searchParams.delete(name);
     const section = this.closest("[id]");
     if (section) url.hash = section.id;
-    return this.#copy(url.href, "Link copied.");
+    return this.copy(url.href, "Link copied.");
   };
 
   /** Symbol, control and mark of one quantity light up together. */
@@ -348,6 +670,14 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   };
 
   protected override updated(): void {
+    const hidden = this.#hidden;
+    for (const part of this.renderRoot.querySelectorAll<HTMLElement | SVGElement>("[data-field]")) {
+      const sets = part.dataset.field?.split(" ") ?? [];
+      part.toggleAttribute(
+        "hidden",
+        sets.some((name) => hidden.includes(name)),
+      );
+    }
     if (this.model !== undefined) this.draw(this.model, this.state);
   }
 
@@ -356,15 +686,37 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     css`
       :host {
         display: block;
+        container-type: inline-size;
+        /* where the page asks the figure how wide it would be: a row of flexible boxes, a float, a table */
+        contain-intrinsic-inline-size: 320px;
+        min-width: 0;
+        padding: var(--pe-padding, clamp(8px, 3%, 16px));
+        border-radius: var(--pe-radius);
         background-color: var(--pe-bg);
         color: var(--pe-ink);
+      }
+      /* Whatever the page's rules make an element inherit ends here. */
+      section {
+        all: initial;
+        display: block;
+        color: var(--pe-ink);
+        color-scheme: inherit;
+        visibility: inherit;
+        pointer-events: inherit;
         font: var(--pe-text-s) / 1.45 var(--pe-font);
         font-variant-numeric: tabular-nums;
-        text-align: start;
+        -webkit-text-size-adjust: 100%;
+        text-size-adjust: 100%;
       }
       :host([hidden]),
       [hidden] {
         display: none !important;
+      }
+      /* A group goes with the last of its controls. */
+      :is(.controls, .control, .group, fieldset, div[role="group"]):has([data-field][hidden]):not(
+          :has(:is(button, input, select):not([hidden], [hidden] *))
+        ) {
+        display: none;
       }
       *,
       ::before,
@@ -375,6 +727,10 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         margin: 0 0 var(--pe-space-3);
         font-size: var(--pe-text-m);
         font-weight: 600;
+      }
+      dl,
+      dd {
+        margin: 0;
       }
       .takeaway {
         max-width: 68ch;
@@ -406,11 +762,15 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         color: var(--pe-ink-2);
       }
       footer .data {
-        flex: 1 1 7rem;
+        flex: 1 1 calc(7 * var(--pe-rem));
         min-width: 0;
       }
       footer .data[open] {
         flex-basis: 100%;
+      }
+      footer pe-embed-panel {
+        flex: 0 0 100%;
+        min-width: 0;
       }
       footer .notice {
         flex-basis: 100%;
@@ -424,8 +784,8 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       .menu summary {
         display: flex;
         align-items: center;
-        min-height: 2rem;
-        padding: 0.2rem 0.7rem;
+        min-height: calc(2 * var(--pe-rem));
+        padding: calc(0.2 * var(--pe-rem)) calc(0.7 * var(--pe-rem));
         border: 1px solid var(--pe-rule);
         border-radius: var(--pe-radius);
         list-style: none;
@@ -441,7 +801,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         inset: auto 0 calc(100% + var(--pe-space-1)) auto;
         z-index: 1;
         display: grid;
-        min-width: 12rem;
+        min-width: calc(12 * var(--pe-rem));
         padding: var(--pe-space-1);
         border: 1px solid var(--pe-rule);
         border-radius: var(--pe-radius);
@@ -456,7 +816,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         background: var(--pe-surface);
       }
       .scroll {
-        max-height: 22rem;
+        max-height: calc(22 * var(--pe-rem));
         overflow: auto;
         margin-top: var(--pe-space-2);
       }
@@ -469,7 +829,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       }
       th,
       td {
-        padding: 0.15rem 0.6rem;
+        padding: calc(0.15 * var(--pe-rem)) calc(0.6 * var(--pe-rem));
         border-bottom: 1px solid var(--pe-rule);
         text-align: end;
         white-space: nowrap;
@@ -488,13 +848,13 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       }
       summary {
         width: fit-content;
-        min-height: 2rem;
-        padding-block: 0.3rem;
+        min-height: calc(2 * var(--pe-rem));
+        padding-block: calc(0.3 * var(--pe-rem));
         cursor: pointer;
       }
       button {
-        min-height: 2rem;
-        padding: 0.2rem 0.7rem;
+        min-height: calc(2 * var(--pe-rem));
+        padding: calc(0.2 * var(--pe-rem)) calc(0.7 * var(--pe-rem));
         border: 1px solid var(--pe-rule);
         border-radius: var(--pe-radius);
         background: none;
@@ -524,10 +884,27 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       .dim {
         color: var(--pe-dim);
       }
+      /* What is dragged across is no text to be selected, and a selection to be dragged. */
+      svg {
+        -webkit-user-select: none;
+        user-select: none;
+      }
       svg text {
         fill: var(--pe-ink-2);
         font: 12px var(--pe-font);
         font-variant-numeric: tabular-nums;
+      }
+      section svg text.q {
+        fill: var(--pe-q);
+      }
+      section svg text.k {
+        fill: var(--pe-k);
+      }
+      section svg text.pos {
+        fill: var(--pe-pos);
+      }
+      section svg text.dim {
+        fill: var(--pe-dim);
       }
       svg .axis line,
       svg .axis path {
@@ -545,9 +922,43 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   ];
 }
 
+/** Room for the lines of the longest takeaway, in em, from each width of the figure on, in pixels: nothing moves below. */
+export const takeawayRoom = (...steps: readonly (readonly [from: number, em: number])[]): CSSResult =>
+  unsafeCSS(
+    steps
+      .map(([from, em]) => `@container (min-width: ${from}px) { .takeaway { min-height: ${em}em; } }`)
+      .join("\n"),
+  );
+
+interface Pending<T> {
+  promise: Promise<T>;
+  resolve(value: T): void;
+  reject(error: Error): void;
+}
+
+/** A promise that is settled from outside; a rejection that nobody waits for is no uncaught error. */
+function pending<T>(): Pending<T> {
+  let settle!: Omit<Pending<T>, "promise">;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  promise.catch(() => {});
+  return { promise, ...settle };
+}
+
+/** Course pages bind plain letters, arrows and space: what a figure uses must not reach them. Tab leaves the figure. */
+function keepKeys(event: KeyboardEvent): void {
+  if (event.key === "Tab") return;
+  const target = event.composedPath()[0] as Element;
+  const typed = target.matches?.("input, select, textarea") && event.key !== "Escape";
+  const pressed = target.matches?.("button, summary") && (event.key === "Enter" || event.key === " ");
+  if (event.defaultPrevented || typed || pressed) event.stopPropagation();
+}
+
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function renderTable({ caption, head, rows }: DataTable): TemplateResult {
+/** A table that scrolls within its figure; the first cell of each row heads it. */
+export function renderTable({ caption, head, rows }: DataTable): TemplateResult {
   return html`
     <div class="scroll" tabindex="0" role="region" aria-label=${caption}>
       <table>

@@ -55,6 +55,8 @@ export function mapGrid({
 export const mapGridStyles = css`
   .grid {
     overflow: hidden;
+    -webkit-user-select: none;
+    user-select: none;
   }
   .grid > div {
     opacity: 0;
@@ -82,6 +84,7 @@ export function step(event: KeyboardEvent, cell: Cell, [rows, columns]: Size): C
 
 /** The same in a square map: with Ctrl, Home and End lead to the corners. */
 export function walk(event: KeyboardEvent, cell: Cell, cells: number, by = 1): Cell | undefined {
+  if (event.metaKey || event.altKey) return undefined; // Alt and an arrow are the browser's, to go back
   const last = cells - 1;
   const [first, end] = event.ctrlKey ? [0, last] : [cell[0], cell[0]];
   return follow(event, { ...arrows(cell, by), Home: [first, 0], End: [end, last] }, [cells, cells]);
@@ -94,11 +97,10 @@ const arrows = ([row, column]: Cell, by: number): Record<string, Cell> => ({
   ArrowRight: [row, column + by],
 });
 
-/** The map takes the key: the page and its host must not. */
+/** The map takes the key. */
 function follow(event: KeyboardEvent, moves: Record<string, Cell>, [rows, columns]: Size): Cell | undefined {
   const move = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined;
   if (!move) return undefined;
   event.preventDefault();
-  event.stopPropagation();
   return [clamp(move[0], 0, rows - 1), clamp(move[1], 0, columns - 1)];
 }

@@ -10,7 +10,7 @@ import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { nearestShare, type Sight, windowOf } from "./alibi-window.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, takeawayRoom } from "./figure.ts";
 import { fixed, signed, significant, superscript } from "./format.ts";
 import { cellAt, walk } from "./map-grid.ts";
 import { LEFT, queryKeyMaps, queryKeyStyles } from "./query-key-map.ts";
@@ -73,23 +73,16 @@ function sightOf({ "seq-len": seqLen, causal, query }: AlibiState): Sight {
 }
 
 /**
- * `<pe-alibi>`: slopes of all heads, the softmaxed window of each, and the bias map of one.
+ * Slopes of all ALiBi heads, the softmaxed window of each, and the bias map of one.
  *
- * @attr num-heads - 1..128. Default 8.
- * @attr alibi-bias-max - The last slope of a power of two is 2 to the minus this. Default 8.
- * @attr head - The head that is read, from 1 as h in the formula. Default 3, or the last there is.
- * @attr seq-len - Positions of the sequence that the windows are counted in. Default 4096.
- * @attr causal - Whether keys after the query are masked in the windows. Default true.
- * @attr query - The query of the windows: last (default) or middle.
+ * @attr num-heads - Heads; also a number that is not a power of two.
+ * @attr alibi-bias-max - The last slope of a power of two is 2 to the minus this.
+ * @attr head - The head that is read, from 1 as h in the formula; the last there is if there are fewer.
+ * @attr seq-len - Positions of the sequence that the windows are counted in.
+ * @attr causal - Whether keys after the query are masked in the windows.
+ * @attr query - The query of the windows.
  * @attr row - The query that is read in the maps, from 0.
  * @attr column - The key that is read in the maps, from 0.
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
- * @csspart figure - The whole figure.
- * @csspart title - Its title.
- * @csspart takeaway - The sentence that follows the state.
  * @cssprop --pe-alibi - Colour of slopes and windows.
  * @cssprop --pe-q - Colour of queries.
  * @cssprop --pe-k - Colour of keys.
@@ -424,6 +417,7 @@ plt.show()
     return html`
       <div class="controls">
         ${slider({
+          field: "head",
           label: "head",
           value: head + 1,
           min: 1,
@@ -432,6 +426,7 @@ plt.show()
           onInput: (value) => this.set({ head: Math.min(value, this.state["num-heads"]) }),
         })}
         ${slider({
+          field: "num-heads",
           label: "num_heads",
           value: slopes.length,
           min: 1,
@@ -440,6 +435,7 @@ plt.show()
           onInput: (value) => this.set({ "num-heads": value, head: Math.min(this.state.head, value) }),
         })}
         ${slider({
+          field: "alibi-bias-max",
           label: "alibi_bias_max",
           value: state["alibi-bias-max"],
           min: 1,
@@ -449,6 +445,7 @@ plt.show()
           onInput: (value) => this.set({ "alibi-bias-max": value }),
         })}
         ${slider({
+          field: "seq-len",
           label: "seq_len",
           symbol: "pos",
           value: state["seq-len"],
@@ -460,6 +457,7 @@ plt.show()
           onInput: (value) => this.set({ "seq-len": Math.round(value) }),
         })}
         ${choice({
+          field: "causal",
           label: "windows: keys after the query",
           symbol: "k",
           value: String(state.causal),
@@ -470,6 +468,7 @@ plt.show()
           onInput: (value) => this.set({ causal: value === "true" }),
         })}
         ${choice({
+          field: "query",
           label: "windows: of the query",
           symbol: "q",
           value: state.query,
@@ -493,7 +492,6 @@ plt.show()
   };
 
   #walk = (event: KeyboardEvent): void => {
-    if (event.altKey || event.metaKey) return;
     const cells = Math.min(this.state["seq-len"], MOST_CELLS);
     const to = walk(
       event,
@@ -526,26 +524,9 @@ plt.show()
     PeFigure.styles,
     controlStyles,
     queryKeyStyles,
+    takeawayRoom([0, 13.1], [390, 8.7], [560, 5.8]),
     css`
-      :host {
-        container-type: inline-size;
-      }
-      .takeaway {
-        min-height: 13.1em;
-      }
-      @container (min-width: 390px) {
-        .takeaway {
-          min-height: 8.7em;
-        }
-      }
-      @container (min-width: 560px) {
-        .takeaway {
-          min-height: 5.8em;
-        }
-      }
-      p,
-      dl,
-      dd {
+      p {
         margin: 0;
       }
       .stage {
@@ -634,9 +615,6 @@ plt.show()
         stroke: var(--pe-ink);
         stroke-width: 2;
       }
-      svg text.pos {
-        fill: var(--pe-pos);
-      }
       .masked {
         fill: var(--pe-surface);
         stroke: var(--pe-ink-2);
@@ -671,11 +649,6 @@ plt.show()
         min-height: 2.9em;
         margin-top: var(--pe-space-2);
         color: var(--pe-ink-2);
-      }
-      @media print {
-        .controls {
-          display: none;
-        }
       }
     `,
   ];

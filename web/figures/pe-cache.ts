@@ -68,19 +68,20 @@ function range(state: CacheState): { last: number; distance: number; length: num
  * Precomputed cosines and sines beside the KV cache, timed on request, and the score of keys that were cached with an
  * older base.
  *
- * @attr prompt - Tokens of the prompt, all at once in prefill. Default 4096.
- * @attr generated - Tokens decoded after it, one at a time. Default 1024.
- * @attr num-layers - Default 32.
- * @attr num-kv-heads - Heads that have keys and values. Default 8.
- * @attr head-dim - Even. Default 128.
- * @attr bytes - Of one number of the KV cache: 1, 2 or 4. Default 2.
- * @attr rope-theta - The base up to the original maximum. Default 10000.
- * @attr factor - Of dynamic NTK. Default 4.
- * @attr original-max - Length up to which the base stays. Default 2048.
- * @attr distance - From the key back from the newest query, in tokens; at most original-max. Default 256.
- * @attr length - The length of the sequence that is read. Default 3000.
- * @csspart figure - The whole figure. @csspart title @csspart takeaway
- * @cssprop --pe-q, --pe-k, --pe-pos - Colours of query, key and length.
+ * @attr prompt - Tokens of the prompt, all at once in prefill.
+ * @attr generated - Tokens decoded after it, one at a time.
+ * @attr num-layers - Layers that keep keys and values.
+ * @attr num-kv-heads - Heads that have keys and values.
+ * @attr head-dim - Components of a head, even.
+ * @attr bytes - Of one number of the KV cache.
+ * @attr rope-theta - The base up to the original maximum.
+ * @attr factor - Of dynamic NTK.
+ * @attr original-max - Length up to which the base stays.
+ * @attr distance - From the key back from the newest query, in tokens; at most original-max.
+ * @attr length - The length of the sequence that is read.
+ * @cssprop --pe-q - Colour of the query.
+ * @cssprop --pe-k - Colour of the key.
+ * @cssprop --pe-pos - Colour of the length.
  * @cssprop --pe-rope - Colour of the cosines and sines.
  */
 export class PeCache extends PeFigure<typeof fields, Model> {
@@ -259,7 +260,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
         <text class="pos" data-symbol="pos" x=${width / 2} y=${bottom + 18} text-anchor="middle">position</text>
         <text x=${width} y=${bottom + 18} text-anchor="end">${fixed(total, 0)}</text>
         <text class="title" x="0" y=${bottom + 58}>Cosines and sines: ${bytes(tableBytes * total)}</text>
-        <text x="0" y=${bottom + 76}>${bytes(tableBytes)} a position, for all layers, on the same scale</text>
+        <text x="0" y=${bottom + 76}>${bytes(tableBytes)} a position, for all layers, to scale</text>
         <rect class="table" x=${x.range[0]} y=${bottom + 86} width=${width - 2} height=${tableHeight}></rect>
       </svg>
     `;
@@ -350,6 +351,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
     return html`
       <div class="controls" role="group" aria-label="Sizes">
         ${slider({
+          field: "prompt",
           label: "prompt, in tokens",
           symbol: "pos",
           value: state.prompt,
@@ -360,6 +362,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ prompt: Math.round(value) }),
         })}
         ${slider({
+          field: "generated",
           label: "generated tokens",
           symbol: "pos",
           value: state.generated,
@@ -369,6 +372,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ generated: value }),
         })}
         ${slider({
+          field: "num-layers",
           label: "num_layers",
           value: state["num-layers"],
           min: 1,
@@ -377,6 +381,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "num-layers": value }),
         })}
         ${slider({
+          field: "num-kv-heads",
           label: "num_kv_heads",
           symbol: "k",
           value: state["num-kv-heads"],
@@ -386,6 +391,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "num-kv-heads": value }),
         })}
         ${slider({
+          field: "head-dim",
           label: "head_dim",
           symbol: "dim",
           value: state["head-dim"],
@@ -396,6 +402,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "head-dim": value }),
         })}
         ${choice({
+          field: "bytes",
           label: "numbers of the KV cache",
           value: state.bytes,
           options: [
@@ -413,6 +420,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
     return html`
       <div class="controls" role="group" aria-label="Stale keys">
         ${slider({
+          field: "length",
           label: "length of the sequence",
           symbol: "pos",
           value: model.length,
@@ -422,6 +430,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ length: Math.round(value) }),
         })}
         ${slider({
+          field: "distance",
           label: "key: how many tokens back",
           symbol: "k",
           value: model.distance,
@@ -431,6 +440,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ distance: Math.round(value) }),
         })}
         ${slider({
+          field: "original-max",
           label: "original maximum",
           value: state["original-max"],
           min: fields["original-max"].min,
@@ -440,6 +450,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "original-max": Math.round(value) }),
         })}
         ${slider({
+          field: "factor",
           label: "factor of dynamic NTK",
           value: state.factor,
           min: 1,
@@ -449,6 +460,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ factor: value }),
         })}
         ${slider({
+          field: "rope-theta",
           label: "rope_theta",
           value: state["rope-theta"],
           min: 100,
@@ -566,7 +578,7 @@ plt.show()
       }
       .timing {
         display: grid;
-        grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr));
+        grid-template-columns: repeat(auto-fit, minmax(min(100%, calc(19 * var(--pe-rem))), 1fr));
         align-items: center;
         gap: var(--pe-space-2) 56px;
         margin-bottom: var(--pe-space-4);
@@ -581,17 +593,17 @@ plt.show()
       }
       .side {
         display: grid;
-        grid-template-columns: 6.5rem minmax(0, 1fr) 4rem;
+        grid-template-columns: calc(6.5 * var(--pe-rem)) minmax(0, 1fr) calc(4 * var(--pe-rem));
         align-items: center;
         gap: var(--pe-space-2);
-        min-height: 1.75rem;
+        min-height: calc(1.75 * var(--pe-rem));
       }
       .side b {
         text-align: end;
         font-weight: 600;
       }
       .track {
-        height: 0.75rem;
+        height: calc(0.75 * var(--pe-rem));
         background: var(--pe-surface);
       }
       .track i {
@@ -613,7 +625,7 @@ plt.show()
         gap: 0 56px;
       }
       .handles .controls {
-        grid-template-columns: repeat(auto-fill, minmax(min(100%, 12.5rem), 1fr));
+        grid-template-columns: repeat(auto-fill, minmax(min(100%, calc(12.5 * var(--pe-rem))), 1fr));
       }
       .beside {
         grid-template-columns: repeat(2, minmax(0, 1fr));
@@ -626,12 +638,6 @@ plt.show()
         fill: var(--pe-ink);
         font-size: 14px;
         font-weight: 600;
-      }
-      svg text.k {
-        fill: var(--pe-k);
-      }
-      svg text.pos {
-        fill: var(--pe-pos);
       }
       .kv {
         fill: var(--pe-k);
@@ -693,7 +699,7 @@ plt.show()
       .takeaway {
         min-height: 4.35em;
       }
-      @media (max-width: 30em) {
+      @container (max-width: 448px) {
         .takeaway {
           min-height: 8.7em;
         }

@@ -73,17 +73,10 @@ const words = (position: number, digits: readonly number[]): string =>
 /**
  * Clock hands that turn with the true frequencies of a sinusoidal row, beside a binary counter.
  *
- * @attr position - Where the hands and the counter stand; between whole numbers only the hands move. Default 5.
- * @attr seq-len - Positions shown, 16..65536; the position is below it. Default 64.
- * @attr d-model - Even, 4..4096: twice the number of hands. Default 512.
+ * @attr position - Where the hands and the counter stand; between whole numbers only the hands move.
+ * @attr seq-len - Positions shown; the position is below it.
+ * @attr d-model - Twice the number of hands, even.
  * @attr base - 10000 in the paper.
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
- * @csspart figure - The whole figure.
- * @csspart title - Its title.
- * @csspart takeaway - The sentence that follows the state.
  * @cssprop --pe-pos - Colour of the position.
  * @cssprop --pe-dim - Colour of the hands and their waves.
  */
@@ -334,6 +327,7 @@ export class PeClocks extends PeFigure<typeof fields, Model> {
     return html`
       <div class="controls">
         ${slider({
+          field: "position",
           label: "position",
           symbol: "pos",
           value: state.position,
@@ -343,6 +337,7 @@ export class PeClocks extends PeFigure<typeof fields, Model> {
           onInput: (position) => this.set({ position }),
         })}
         ${slider({
+          field: "seq-len",
           label: "seq_len: positions shown",
           symbol: "pos",
           value: state["seq-len"],
@@ -355,6 +350,7 @@ export class PeClocks extends PeFigure<typeof fields, Model> {
           },
         })}
         ${slider({
+          field: "d-model",
           label: "d_model: twice the hands",
           symbol: "dim",
           value: state["d-model"],
@@ -365,6 +361,7 @@ export class PeClocks extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "d-model": value }),
         })}
         ${slider({
+          field: "base",
           label: "base",
           value: state.base,
           min: 2,
@@ -473,11 +470,8 @@ plt.show()
     PeFigure.styles,
     controlStyles,
     css`
-      :host {
-        container-type: inline-size;
-      }
       .controls {
-        grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr));
+        grid-template-columns: repeat(auto-fill, minmax(min(100%, calc(13 * var(--pe-rem))), 1fr));
       }
       .formula {
         min-height: 3em;
@@ -508,9 +502,6 @@ plt.show()
         stroke: var(--pe-bg);
         stroke-width: 4px;
         stroke-linejoin: round;
-      }
-      .clocks text.dim {
-        fill: var(--pe-dim);
       }
       .clocks text.digit {
         fill: var(--pe-ink);

@@ -16,7 +16,7 @@ import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { type Comparison, comparison, type Maps, METHODS, type Method } from "./compare-model.ts";
 import { numpyCode } from "./compare-numpy.ts";
-import { choice, controlStyles, keepKeys, slider, toggle } from "./controls.ts";
+import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed } from "./format.ts";
 import { mapGrid, mapGridStyles, walk } from "./map-grid.ts";
@@ -77,22 +77,27 @@ const cellOf = (state: CompareState, n: number): [row: number, column: number] =
 ];
 
 /**
- * None, sinusoidal, learned, RoPE, ALiBi and T5 on the same words and the same W_Q, W_K, W_V and W_O.
+ * No encoding, sinusoidal, learned, RoPE, ALiBi and T5 on the same words and the same W_Q, W_K, W_V and W_O.
  *
- * @attr sentence - 1 to 12 words, at most 120 characters. Default: the dog bit the man.
- * @attr show - logits or weights. Default logits.
+ * @attr sentence - 1 to 12 words.
+ * @attr show - What the maps hold: logits before the softmax, or weights after it.
  * @attr difference - Whether the maps show the difference from no encoding.
  * @attr causal - Whether a query sees only itself and the keys before it.
- * @attr head - The head shown, from 1. Default 1.
- * @attr num-heads - 1, 2, 4 or 8. Default 4.
- * @attr d-model - 16, 32 or 64. Default 16.
- * @attr max-len - Rows of the learned table, for its parameters. Default 512.
- * @attr row - The query that is read, from 0. Default 3.
- * @attr column - The key that is read, from 0. Default 1.
- * @attr seed - Of the random word vectors and weights. Default 1.
- * @csspart figure - The whole figure. @csspart title @csspart takeaway
- * @cssprop --pe-none, --pe-sinusoidal, --pe-learned, --pe-rope, --pe-alibi, --pe-t5 - Colours of the methods.
- * @cssprop --pe-q, --pe-k - Colours of query and key.
+ * @attr head - The head shown, from 1.
+ * @attr num-heads - Heads of the layer.
+ * @attr d-model - Dimensions of the layer.
+ * @attr max-len - Rows of the learned table, for its parameters.
+ * @attr row - The query that is read, from 0.
+ * @attr column - The key that is read, from 0.
+ * @attr seed - Of the random word vectors and weights.
+ * @cssprop --pe-none - Colour of no encoding.
+ * @cssprop --pe-sinusoidal - Colour of the sinusoidal encoding.
+ * @cssprop --pe-learned - Colour of learned positions.
+ * @cssprop --pe-rope - Colour of RoPE.
+ * @cssprop --pe-alibi - Colour of ALiBi.
+ * @cssprop --pe-t5 - Colour of T5.
+ * @cssprop --pe-q - Colour of the query.
+ * @cssprop --pe-k - Colour of the key.
  */
 export class PeCompare extends PeFigure<typeof fields, Model> {
   static override fields = fields;
@@ -311,7 +316,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
     const type = (event: Event) => this.set({ sentence: (event.target as HTMLInputElement).value });
     return html`
       <div class="controls">
-        <label class="control sentence">
+        <label class="control sentence" data-field="sentence">
           <span class="label">Your own words, up to 12</span>
           <input
             type="text"
@@ -320,10 +325,10 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
             maxlength=${fields.sentence.maxLength}
             .value=${live(this.getAttribute("sentence") ?? fields.sentence.fallback)}
             @input=${type}
-            @keydown=${keepKeys}
           />
         </label>
         ${choice({
+          field: "show",
           label: "show",
           value: state.show,
           options: [
@@ -332,15 +337,17 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
           ],
           onInput: (value) => this.set({ show: value as CompareState["show"] }),
         })}
-        <div class="toggles">
+        <div class="group toggles">
           ${toggle({
+            field: "difference",
             label: "difference from none",
             checked: state.difference,
             onInput: (difference) => this.set({ difference }),
           })}
-          ${toggle({ label: "causal mask", checked: state.causal, onInput: (causal) => this.set({ causal }) })}
+          ${toggle({ field: "causal", label: "causal mask", checked: state.causal, onInput: (causal) => this.set({ causal }) })}
         </div>
         ${slider({
+          field: "head",
           label: `head of ${heads}`,
           value: model.head + 1,
           min: 1,
@@ -349,12 +356,14 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
           onInput: (head) => this.set({ head: Math.min(Math.max(1, Math.round(head)), heads) }),
         })}
         ${choice({
+          field: "num-heads",
           label: "num_heads",
           value: state["num-heads"],
           options: HEADS.map((count) => [count, count] as const),
           onInput: (value) => this.set({ "num-heads": value as CompareState["num-heads"] }),
         })}
         ${choice({
+          field: "d-model",
           label: "d_model",
           symbol: "dim",
           value: state["d-model"],
@@ -362,6 +371,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "d-model": value as CompareState["d-model"] }),
         })}
         ${slider({
+          field: "max-len",
           label: "max_len of the learned table",
           symbol: "pos",
           value: state["max-len"],
@@ -370,7 +380,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
           logarithmic: true,
           onInput: (value) => this.set({ "max-len": Math.round(value) }),
         })}
-        <div class="again">
+        <div class="again" data-field="seed">
           <button type="button" @click=${() => this.set({ seed: (this.state.seed + 1) % 1_000_000 })}>
             New random weights
           </button>
@@ -442,7 +452,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
 
   #key = (event: KeyboardEvent): void => {
     const n = this.model?.words.length;
-    if (n === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (n === undefined) return;
     const to = walk(event, cellOf(this.state, n), n);
     if (to) this.set({ row: to[0], column: to[1] });
   };
@@ -470,10 +480,10 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
     css`
       .stage {
         display: grid;
-        gap: var(--pe-space-3) 2.5rem;
+        gap: var(--pe-space-3) calc(2.5 * var(--pe-rem));
       }
       .stage.beside {
-        grid-template-columns: minmax(0, 1fr) 18rem;
+        grid-template-columns: minmax(0, 1fr) calc(18 * var(--pe-rem));
         align-items: center;
       }
       .maps {
@@ -493,12 +503,6 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
         fill: var(--pe-ink);
         font-size: 14px;
         font-weight: 600;
-      }
-      svg text.q {
-        fill: var(--pe-q);
-      }
-      svg text.k {
-        fill: var(--pe-k);
       }
       svg text.read {
         font-weight: 600;
@@ -554,7 +558,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
       }
       .readout ul {
         display: grid;
-        grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr));
+        grid-template-columns: repeat(auto-fill, minmax(min(100%, calc(17 * var(--pe-rem))), 1fr));
         gap: var(--pe-space-2) var(--pe-space-4);
         margin: 0;
         padding: 0;
@@ -562,7 +566,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
       }
       .readout li {
         display: grid;
-        grid-template-columns: 5.5rem minmax(0, 1fr) 3.5rem;
+        grid-template-columns: calc(5.5 * var(--pe-rem)) minmax(0, 1fr) calc(3.5 * var(--pe-rem));
         align-items: center;
         column-gap: var(--pe-space-2);
       }
@@ -577,12 +581,12 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
       .readout .how {
         grid-column: 1 / -1;
         color: var(--pe-ink-2);
-        font-size: 0.8125rem;
+        font-size: calc(0.8125 * var(--pe-rem));
         line-height: 1.3;
       }
       .bar {
         position: relative;
-        height: 0.75rem;
+        height: calc(0.75 * var(--pe-rem));
         background: linear-gradient(var(--pe-ink-2), var(--pe-ink-2)) center / 1px 100% no-repeat;
       }
       .bar i {
@@ -593,8 +597,8 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
       .control.sentence input {
         grid-column: 1 / -1;
         min-width: 0;
-        min-height: 2rem;
-        padding: 0 0.6rem;
+        min-height: calc(2 * var(--pe-rem));
+        padding: 0 calc(0.6 * var(--pe-rem));
         border: 1px solid var(--pe-rule);
         border-radius: var(--pe-radius);
         background: none;
@@ -609,7 +613,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
       .takeaway {
         min-height: 4.35em;
       }
-      @media (max-width: 30em) {
+      @container (max-width: 448px) {
         .takeaway {
           min-height: 8.7em;
         }

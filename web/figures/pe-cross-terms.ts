@@ -107,21 +107,14 @@ const BAR = 66;
 /**
  * The four terms of a logit as heatmaps, their sum, and PE · PE before and after W_Q W_Kᵀ.
  *
- * @attr weights - `random` W_Q and W_K, or `identity`: A = W_Q W_Kᵀ is the identity. Default random.
- * @attr seed - Of tokens and weights, 0..999999. Default 0.
- * @attr seq-len - Tokens, 4..64. Default 32.
- * @attr d-model - Even, 2..1024. Default 512.
- * @attr head-dim - Columns of the random W_Q and W_K, 1..256. Default 64.
- * @attr scale - Token vectors times √d_model: true or false. Default true.
- * @attr query - Row that is read, from 0. Default 5.
- * @attr key - Column that is read, from 0. Default 2.
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
- * @csspart figure - The whole figure.
- * @csspart title - Its title.
- * @csspart takeaway - The sentence that follows the state.
+ * @attr weights - random: W_Q and W_K are drawn; identity: A = W_Q W_Kᵀ is the identity.
+ * @attr seed - Of tokens and weights.
+ * @attr seq-len - Tokens.
+ * @attr d-model - Dimensions, even.
+ * @attr head-dim - Columns of the random W_Q and W_K.
+ * @attr scale - Whether token vectors are multiplied by √d_model.
+ * @attr query - The row that is read, from 0.
+ * @attr key - The column that is read, from 0.
  * @cssprop --pe-q - Colour of the query.
  * @cssprop --pe-k - Colour of the key.
  * @cssprop --pe-pos - Colour of offsets.
@@ -347,6 +340,7 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
     return html`
       <div class="controls">
         ${choice({
+          field: "weights",
           label: "A = W_Q W_Kᵀ",
           value: state.weights,
           options: [
@@ -356,6 +350,7 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ weights: value as CrossState["weights"] }),
         })}
         ${slider({
+          field: "seed",
           label: "seed of tokens and weights",
           value: state.seed,
           min: 0,
@@ -364,6 +359,7 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
           onInput: (seed) => this.set({ seed }),
         })}
         ${slider({
+          field: "seq-len",
           label: "seq_len: tokens",
           symbol: "pos",
           value: state["seq-len"],
@@ -372,6 +368,7 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "seq-len": value }),
         })}
         ${slider({
+          field: "d-model",
           label: "d_model: dimensions",
           symbol: "dim",
           value: state["d-model"],
@@ -381,6 +378,7 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "d-model": value }),
         })}
         ${slider({
+          field: "head-dim",
           label: identity ? "head_dim: not in the identity" : "head_dim: columns of W_Q, W_K",
           value: state["head-dim"],
           min: fields["head-dim"].min,
@@ -388,6 +386,7 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "head-dim": value }),
         })}
         ${toggle({
+          field: "scale",
           label: "token vectors × √d_model",
           checked: state.scale,
           onInput: (scale) => this.set({ scale }),
@@ -407,7 +406,6 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
   };
 
   #walk = (event: KeyboardEvent): void => {
-    if (event.metaKey || event.altKey) return;
     const { query, key } = cellOf(this.state);
     const to = walk(event, [query, key], this.state["seq-len"]);
     if (to) this.set({ query: to[0], key: to[1] });
@@ -516,9 +514,6 @@ plt.show()
     controlStyles,
     mapGridStyles,
     css`
-      :host {
-        container-type: inline-size;
-      }
       .takeaway {
         min-height: 8.7em;
       }
@@ -568,15 +563,6 @@ plt.show()
       svg text.sign {
         fill: var(--pe-ink);
         font-size: 18px;
-      }
-      svg text.q {
-        fill: var(--pe-q);
-      }
-      svg text.k {
-        fill: var(--pe-k);
-      }
-      svg text.pos {
-        fill: var(--pe-pos);
       }
       .frame {
         fill: none;

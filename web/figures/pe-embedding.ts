@@ -6,7 +6,7 @@ import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } fro
 import type { NamedArray } from "../draw/npy.ts";
 import { reads, share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
-import { controlStyles, keepKeys, slider, toggle } from "./controls.ts";
+import { controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed } from "./format.ts";
 import { mapGrid, mapGridStyles, step } from "./map-grid.ts";
@@ -119,12 +119,14 @@ const shape = (...sizes: number[]): string => `(${sizes.join(", ")})`;
  * From token ids (B, n) to vectors (B, n, d_model), with the shape at each step.
  *
  * @attr tokens - Words of the vocabulary or ids; a slash begins the next sequence of the batch.
- * @attr d-model - Dimensions, even, 2..16. Default 8.
- * @attr scale - Whether rows are multiplied by √d_model. Default true.
+ * @attr d-model - Dimensions, even.
+ * @attr scale - Whether rows are multiplied by √d_model.
  * @attr seed - Which token table is drawn.
- * @attr sequence, position, column - The number of the sum that is read, each from 0.
- * @csspart figure - The whole figure. @csspart title @csspart takeaway
- * @cssprop --pe-pos, --pe-dim - Colours of position and dimension.
+ * @attr sequence - The sequence of the number that is read, from 0.
+ * @attr position - The position of the number that is read, from 0.
+ * @attr column - The dimension of the number that is read, from 0.
+ * @cssprop --pe-pos - Colour of positions.
+ * @cssprop --pe-dim - Colour of dimensions.
  */
 export class PeEmbedding extends PeFigure<typeof fields, Model> {
   static override fields = fields;
@@ -292,7 +294,7 @@ export class PeEmbedding extends PeFigure<typeof fields, Model> {
     const text = this.getAttribute("tokens") ?? state.tokens;
     const ask = (tokens: string) => () => this.set({ tokens });
     return html`
-      <div class="tokens">
+      <div class="tokens" data-field="tokens">
         <label>
           <span>words or ids; a slash begins the next sequence</span>
           <input
@@ -302,7 +304,6 @@ export class PeEmbedding extends PeFigure<typeof fields, Model> {
             maxlength=${fields.tokens.maxLength}
             .value=${text}
             @change=${change}
-            @keydown=${keepKeys}
           />
         </label>
         <button type="button" @click=${ask("a cat sees a dog")}>a cat sees a dog</button>
@@ -478,6 +479,7 @@ export class PeEmbedding extends PeFigure<typeof fields, Model> {
     return html`
       <div class="controls">
         ${slider({
+          field: "d-model",
           label: "d_model: dimensions",
           symbol: "dim",
           value: state["d-model"],
@@ -486,9 +488,9 @@ export class PeEmbedding extends PeFigure<typeof fields, Model> {
           step: 2,
           onInput: (value) => this.set({ "d-model": value }),
         })}
-        <div class="two">
-          ${toggle({ label: "× √d_model", checked: state.scale, onInput: (scale) => this.set({ scale }) })}
-          <button type="button" @click=${() => this.set({ seed: (this.state.seed + 1) % 2 ** 31 })}>
+        <div class="group two">
+          ${toggle({ field: "scale", label: "× √d_model", checked: state.scale, onInput: (scale) => this.set({ scale }) })}
+          <button type="button" data-field="seed" @click=${() => this.set({ seed: (this.state.seed + 1) % 2 ** 31 })}>
             Another table
           </button>
         </div>
@@ -587,9 +589,6 @@ plt.show()
     mapGridStyles,
     scaleStyles,
     css`
-      :host {
-        container-type: inline-size;
-      }
       .tokens {
         display: flex;
         flex-wrap: wrap;
@@ -599,13 +598,13 @@ plt.show()
       }
       .tokens label {
         display: grid;
-        flex: 1 1 20rem;
+        flex: 1 1 calc(20 * var(--pe-rem));
         gap: var(--pe-space-1);
       }
       .tokens input {
         width: 100%;
-        min-height: 2rem;
-        padding: 0.2rem 0.6rem;
+        min-height: calc(2 * var(--pe-rem));
+        padding: calc(0.2 * var(--pe-rem)) calc(0.6 * var(--pe-rem));
         border: 1px solid var(--pe-ink-2);
         border-radius: var(--pe-radius);
         background: none;
@@ -643,9 +642,6 @@ plt.show()
       }
       .marks text.shape {
         font-size: 13px;
-      }
-      .marks text.pos {
-        fill: var(--pe-pos);
       }
       .marks text.sign {
         fill: var(--pe-ink);
@@ -686,10 +682,15 @@ plt.show()
         bottom: 0;
         left: -12px;
       }
+      @container (max-width: 759px) {
+        .readout {
+          min-height: 2.9em;
+          align-content: end;
+        }
+      }
       @container (max-width: 559px) {
         .readout {
           min-height: 4.4em;
-          align-content: end;
         }
         .takeaway {
           min-height: 7.4em;

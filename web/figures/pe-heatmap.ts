@@ -112,17 +112,21 @@ function cellOf(state: HeatmapState): { row: number; column: number } {
 /**
  * The heatmap of a sinusoidal table, with every parameter free.
  *
- * @attr seq-len - Rows of the table: positions. Default 100.
- * @attr d-model - Columns: dimensions. Default 128.
+ * @attr seq-len - Rows of the table: positions.
+ * @attr d-model - Columns of the table: dimensions.
  * @attr base - 10000 in the paper.
- * @attr first-position - Position of row 0. Default 0.
- * @attr position-step - Positions from one row to the next. Default 1.
- * @attr layout - interleaved, halves or halves-minus-one.
+ * @attr first-position - Position of row 0.
+ * @attr position-step - Positions from one row to the next.
+ * @attr layout - interleaved: sine and cosine in turn; halves: all sines, then all cosines; halves-minus-one: likewise,
+ *   with the exponent over one pair less.
  * @attr row - The row that is read, from 0.
  * @attr column - The column that is read, from 0.
- * @attr view-row, view-rows, view-column, view-columns - The part shown, in cells; 0 rows or columns: all.
- * @csspart figure - The whole figure. @csspart title @csspart takeaway
- * @cssprop --pe-pos, --pe-dim - Colours of position and dimension, in controls, axes and marks.
+ * @attr view-row - The first row shown.
+ * @attr view-rows - How many rows are shown; 0: all.
+ * @attr view-column - The first column shown.
+ * @attr view-columns - How many columns are shown; 0: all.
+ * @cssprop --pe-pos - Colour of the position, in controls, axes and marks.
+ * @cssprop --pe-dim - Colour of the dimension, likewise.
  */
 export class PeHeatmap extends PeFigure<typeof fields, Model> {
   static override fields = fields;
@@ -131,6 +135,11 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
 
   #table: { key: string; table: Float32Array; invFreq: Float64Array } | undefined;
   #pointers = new Map<number, { x: number; y: number }>();
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#pointers.clear();
+  }
 
   protected compute(core: Posenc, state: HeatmapState): Model {
     const rows = state["seq-len"];
@@ -351,7 +360,12 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
   #viewButtons(model: Model): TemplateResult {
     const zoomed = this.#zoomed(model);
     return html`
-      <div class="view" role="group" aria-label="Part shown">
+      <div
+        class="view"
+        role="group"
+        aria-label="Part shown"
+        data-field="view-row view-rows view-column view-columns"
+      >
         <button type="button" aria-label="Zoom in" @click=${() => this.#zoom(0.5)}>+</button>
         <button type="button" aria-label="Zoom out" ?disabled=${!zoomed} @click=${() => this.#zoom(2)}>−</button>
         <button type="button" ?disabled=${!zoomed} @click=${this.#showAll}>All</button>
@@ -371,6 +385,7 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
     return html`
       <div class="controls">
         ${slider({
+          field: "seq-len",
           label: "seq_len: positions",
           symbol: "pos",
           value: state["seq-len"],
@@ -380,6 +395,7 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "seq-len": value }),
         })}
         ${slider({
+          field: "d-model",
           label: "d_model: dimensions",
           symbol: "dim",
           value: state["d-model"],
@@ -390,6 +406,7 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "d-model": value }),
         })}
         ${slider({
+          field: "base",
           label: "base",
           value: state.base,
           min: 2,
@@ -399,6 +416,7 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ base: value }),
         })}
         ${slider({
+          field: "first-position",
           label: "first position",
           symbol: "pos",
           value: state["first-position"],
@@ -408,6 +426,7 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "first-position": value }),
         })}
         ${slider({
+          field: "position-step",
           label: "positions from row to row",
           symbol: "pos",
           value: state["position-step"],
@@ -417,6 +436,7 @@ export class PeHeatmap extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "position-step": value }),
         })}
         ${choice({
+          field: "layout",
           label: "column order",
           symbol: "dim",
           value: state.layout,
@@ -559,7 +579,6 @@ plt.show()
     if (!move) return;
     move();
     event.preventDefault();
-    event.stopPropagation();
   };
 
   /** Moves the cell that is read, and the part shown with it. */
@@ -673,9 +692,6 @@ plt.show()
     controlStyles,
     mapGridStyles,
     css`
-      :host {
-        container-type: inline-size;
-      }
       .readout {
         display: flex;
         flex-wrap: wrap;
@@ -687,10 +703,15 @@ plt.show()
       .readout b {
         font-weight: 600;
       }
+      @container (max-width: 679px) {
+        .readout {
+          min-height: 2.9em;
+          align-content: end;
+        }
+      }
       @container (max-width: 559px) {
         .readout {
           min-height: 5.8em;
-          align-content: end;
         }
       }
       .bar {
@@ -729,12 +750,6 @@ plt.show()
       .frame {
         fill: none;
         stroke: var(--pe-ink-2);
-      }
-      .axes text.pos {
-        fill: var(--pe-pos);
-      }
-      .axes text.dim {
-        fill: var(--pe-dim);
       }
       .cross line {
         stroke-width: 1;
@@ -777,7 +792,7 @@ plt.show()
         color: var(--pe-ink-2);
       }
       .view button {
-        min-width: 2rem;
+        min-width: calc(2 * var(--pe-rem));
       }
     `,
   ];

@@ -9,7 +9,7 @@ import type { NamedArray } from "../draw/npy.ts";
 import { share } from "../draw/point.ts";
 import type { PairLayout, Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, takeawayRoom } from "./figure.ts";
 import { fixed, signed, significant } from "./format.ts";
 import { codePairs, components, STRIPS_HEIGHT, strips } from "./layout-strips.ts";
 import type { State } from "./state.ts";
@@ -80,25 +80,18 @@ function rowsInNumpy(trained: PairLayout, code: PairLayout, rotaryDim: number, h
 }
 
 /**
- * `<pe-layout>`: one head's components, paired as its weights were trained and as the code rotates them.
+ * One head’s components, paired as its weights were trained and as the code rotates them.
  *
- * @attr head-dim - Components of q and k, even, 2..32. Default 8.
- * @attr rotary-dim - Components that are rotated, even; 0, the default: all.
- * @attr rope-theta - The base of the frequencies. Default 10000.
- * @attr weights - The layout that the weights were trained with: interleaved (default) or half.
- * @attr code - The layout of the code that runs: interleaved or half (default).
- * @attr permute - Whether the rows of W_Q and W_K are put in the order of the code. Default false.
- * @attr m - Position of the query, 0..512. Default 7.
- * @attr n - Position of the key, 0..512. Default 0.
- * @attr pair - The trained pair that is marked, from 0. Default 1, or the last there is.
- * @attr seed - Chooses q and k; 0, the default: q = (1, …, d)/d and k the same backwards.
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
- * @csspart figure - The whole figure.
- * @csspart title - Its title.
- * @csspart takeaway - The sentence that follows the state.
+ * @attr head-dim - Components of q and k, even.
+ * @attr rotary-dim - Components that are rotated, even; 0: all.
+ * @attr rope-theta - The base of the frequencies.
+ * @attr weights - The layout that the weights were trained with.
+ * @attr code - The layout of the code that runs.
+ * @attr permute - Whether the rows of W_Q and W_K are put in the order of the code.
+ * @attr m - Position of the query.
+ * @attr n - Position of the key.
+ * @attr pair - The trained pair that is marked, from 0; the last there is if there are fewer.
+ * @attr seed - Chooses q and k; 0: q = (1, …, d)/d and k the same backwards.
  * @cssprop --pe-dim - Colour of the marked pair.
  * @cssprop --pe-pos - Colour of positions.
  * @cssprop --pe-rope - Colour of the scores as trained.
@@ -392,6 +385,7 @@ plt.show()
     const headDim = state["head-dim"];
     const layout = (name: "weights" | "code", label: string) =>
       choice({
+        field: name,
         label,
         value: state[name],
         options: [
@@ -404,11 +398,13 @@ plt.show()
       <div class="controls">
         ${layout("weights", "the weights were trained with")} ${layout("code", "the code rotates")}
         ${toggle({
+          field: "permute",
           label: "permute the rows of W_Q and W_K for the code",
           checked: state.permute,
           onInput: (permute) => this.set({ permute }),
         })}
         ${slider({
+          field: "m",
           label: "position of the query",
           symbol: "pos",
           value: state.m,
@@ -419,6 +415,7 @@ plt.show()
           onInput: (m) => this.set({ m }),
         })}
         ${slider({
+          field: "n",
           label: "position of the key",
           symbol: "pos",
           value: state.n,
@@ -429,6 +426,7 @@ plt.show()
           onInput: (n) => this.set({ n }),
         })}
         ${slider({
+          field: "pair",
           label: "marked pair",
           symbol: "dim",
           value: active,
@@ -438,6 +436,7 @@ plt.show()
           onInput: (pair) => this.set({ pair: Math.min(pair, rotaryDim / 2 - 1) }),
         })}
         ${slider({
+          field: "head-dim",
           label: "head_dim",
           value: headDim,
           min: 2,
@@ -451,6 +450,7 @@ plt.show()
             }),
         })}
         ${slider({
+          field: "rotary-dim",
           label: "rotary_dim",
           value: rotaryDim,
           min: 2,
@@ -459,7 +459,7 @@ plt.show()
           spoken: `${rotaryDim} of ${headDim} components`,
           onInput: (value) => this.set({ "rotary-dim": value >= this.state["head-dim"] ? 0 : value }),
         })}
-        <div class="control vectors">
+        <div class="control vectors" data-field="seed">
           <button type="button" @click=${() => this.set({ seed: (this.state.seed + 1) % 2 ** 31 })}>New q and k</button>
           <span>${state.seed === 0 ? "q = (1, …, d)/d, k backwards" : `random, seed ${state.seed}`}</span>
         </div>
@@ -478,27 +478,8 @@ W_q = W_q.reshape(num_heads, ${headDim}, -1)[:, rows].reshape(W_q.shape)  # W_k 
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    takeawayRoom([0, 11.6], [390, 7.25], [560, 4.35]),
     css`
-      :host {
-        container-type: inline-size;
-      }
-      .takeaway {
-        min-height: 11.6em;
-      }
-      @container (min-width: 390px) {
-        .takeaway {
-          min-height: 7.25em;
-        }
-      }
-      @container (min-width: 560px) {
-        .takeaway {
-          min-height: 4.35em;
-        }
-      }
-      dl,
-      dd {
-        margin: 0;
-      }
       .stage {
         display: grid;
         gap: var(--pe-space-3) ${GAP}px;
@@ -649,11 +630,6 @@ W_q = W_q.reshape(num_heads, ${headDim}, -1)[:, rows].reshape(W_q.shape)  # W_k 
       @container (min-width: 620px) {
         .code {
           min-height: 5.8em;
-        }
-      }
-      @media print {
-        .controls {
-          display: none;
         }
       }
     `,

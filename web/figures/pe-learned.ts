@@ -131,17 +131,17 @@ function describe(
 const count = (many: number, one: string): string => `${fixed(many, 0)} ${one}${many === 1 ? "" : "s"}`;
 
 /**
- * A table of position rows with the rows' cosines, and what it answers when asked for a row.
+ * A table of position rows with the rows’ cosines, and what it answers when asked for a row.
  *
- * @attr table - untrained: drawn with standard deviation 0.02; sinusoidal: the formula's rows, to compare.
- * @attr max-len - Rows of the table. Default 512.
- * @attr d-model - Columns. Default 768.
- * @attr row - The row that is asked for; it may lie beyond the table. Default 511.
- * @attr other - The row that it is compared with. Default 100.
- * @attr column - The dimension that is read. Default 0.
- * @fires pe-ready @fires pe-change @fires pe-error - Also for a file that cannot be read.
- * @csspart figure - The whole figure. @csspart title @csspart takeaway
- * @cssprop --pe-pos, --pe-dim - Colours of position and dimension.
+ * @attr table - untrained: drawn with standard deviation 0.02; sinusoidal: the formula’s rows, to compare.
+ * @attr max-len - Rows of the table.
+ * @attr d-model - Columns of the table.
+ * @attr row - The row that is asked for; it may lie beyond the table.
+ * @attr other - The row that it is compared with.
+ * @attr column - The dimension that is read.
+ * @fires {CustomEvent} pe-error - `detail` is the sentence shown, also that for a file that cannot be read.
+ * @cssprop --pe-pos - Colour of positions.
+ * @cssprop --pe-dim - Colour of dimensions.
  * @cssprop --pe-learned - Colour of the row that is compared.
  */
 export class PeLearned extends PeFigure<typeof fields, Model> {
@@ -421,8 +421,9 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
     const own = this.#fileTable !== undefined;
     return html`
       <div class="controls">
-        <div class="ask">
+        <div class="ask" data-field="row">
           ${slider({
+            field: "row",
             label: "position asked for",
             symbol: "pos",
             value: state.row,
@@ -442,6 +443,7 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
             ? nothing
             : html`
               ${choice({
+                field: "table",
                 label: "rows",
                 value: state.table,
                 options: [
@@ -451,6 +453,7 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
                 onInput: (value) => this.set({ table: value as LearnedState["table"] }),
               })}
               ${slider({
+                field: "max-len",
                 label: "max_len: rows of the table",
                 symbol: "pos",
                 value: state["max-len"],
@@ -461,6 +464,7 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
                 onInput: (value) => this.set({ "max-len": Math.round(value) }),
               })}
               ${slider({
+                field: "d-model",
                 label: "d_model: dimensions",
                 symbol: "dim",
                 value: state["d-model"],
@@ -487,7 +491,7 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
       if (tensor && this.#file) void this.#read(this.#file, tensor);
     };
     return html`
-      <div class="file" @dragover=${this.#dragOver} @dragleave=${this.#dragLeave} @drop=${this.#drop}>
+      <div class="file" data-field="table" @dragover=${this.#dragOver} @dragleave=${this.#dragLeave} @drop=${this.#drop}>
         <label>
           <span>Your own table, as <code>.npy</code> or <code>.safetensors</code>:</span>
           <input type="file" accept=".npy,.safetensors" @change=${this.#chosen} />
@@ -539,7 +543,7 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
   };
 
   #dragOver = (event: DragEvent): void => {
-    if (!event.dataTransfer?.types.includes("Files")) return;
+    if (this.hides("table") || !event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
     if (this.#dragged) return;
     this.#dragged = true;
@@ -695,9 +699,6 @@ plt.show()
     mapGridStyles,
     scaleStyles,
     css`
-      :host {
-        container-type: inline-size;
-      }
       .readout {
         display: flex;
         flex-wrap: wrap;
@@ -744,12 +745,6 @@ plt.show()
         stroke: var(--pe-ink-2);
         stroke-dasharray: 4 4;
       }
-      .axes text.pos {
-        fill: var(--pe-pos);
-      }
-      .axes text.dim {
-        fill: var(--pe-dim);
-      }
       .axes text.other,
       .axes text.missing {
         fill: var(--pe-ink);
@@ -762,10 +757,15 @@ plt.show()
       .axes text.missing {
         font-size: 14px;
       }
+      @container (max-width: 919px) {
+        .readout {
+          min-height: 2.9em;
+          align-content: end;
+        }
+      }
       @container (max-width: 699px) {
         .readout {
           min-height: 5.8em;
-          align-content: end;
         }
         .axes text.missing {
           font-size: 12px;
@@ -822,7 +822,7 @@ plt.show()
       .file select {
         max-width: 100%;
         min-width: 0;
-        min-height: 2rem;
+        min-height: calc(2 * var(--pe-rem));
       }
       .file select {
         border: 1px solid var(--pe-rule);
@@ -830,8 +830,8 @@ plt.show()
         background: var(--pe-bg);
       }
       .file input::file-selector-button {
-        min-height: 2rem;
-        padding: 0.2rem 0.7rem;
+        min-height: calc(2 * var(--pe-rem));
+        padding: calc(0.2 * var(--pe-rem)) calc(0.7 * var(--pe-rem));
         border: 1px solid var(--pe-ink-2);
         border-radius: var(--pe-radius);
         background: none;

@@ -5,7 +5,7 @@ import { type CSSResultGroup, css, html, svg, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { NamedArray } from "../draw/npy.ts";
 import type { Encoding, Posenc } from "../posenc.ts";
-import { controlStyles, keepKeys, toggle } from "./controls.ts";
+import { controlStyles, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { glide, WordDrag } from "./permutation-drag.ts";
@@ -45,27 +45,23 @@ const CELL = 5; // height of one number of an output, in pixels
 const CURVES = 44;
 
 /**
- * "Dog bites man" and "man bites dog" through the same self-attention: which outputs change with the order?
+ * “Dog bites man” and “man bites dog” through the same self-attention: which outputs change with the order?
  *
- * @attr sentence - 1 to 12 words, at most 120 characters (default: dog bites man).
- * @attr order - The reordered sentence as indices of words, such as 2,1,0 (default: reversed). A sentence that the
- *   reader types starts reversed.
- * @attr encoding - none (default), sinusoidal, learned, rope, alibi or t5.
+ * @attr sentence - 1 to 12 words.
+ * @attr order - The reordered sentence as indices of words, such as 2,1,0; empty: reversed.
+ * @attr encoding - How the layers know the positions.
  * @attr causal - Whether a row sees only itself and the rows before it.
- * @attr layers - 1 (default) or 2.
- * @attr layer - Whose attention weights are shown: 1 (default) or 2.
- * @attr head - Whose attention weights are shown: 1 (default) or 2.
+ * @attr layers - Attention layers.
+ * @attr layer - The layer whose attention weights are shown, from 1.
+ * @attr head - The head whose attention weights are shown, from 1.
  * @attr put-back - Whether the second matrix has its rows and columns in the order of the first.
- * @attr seed - Of the random word vectors and weights, 0 to 999999 (default: 1).
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
- * @csspart figure - The whole figure.
- * @csspart title - Its title.
- * @csspart takeaway - The sentence that follows the state.
- * @cssprop --pe-none - Colour of the weights without an encoding; --pe-sinusoidal, --pe-learned, --pe-rope,
- *   --pe-alibi and --pe-t5 are those with one.
+ * @attr seed - Of the random word vectors and weights.
+ * @cssprop --pe-none - Colour of the weights without an encoding.
+ * @cssprop --pe-sinusoidal - Colour of the weights with the sinusoidal encoding.
+ * @cssprop --pe-learned - Colour of the weights with learned positions.
+ * @cssprop --pe-rope - Colour of the weights with RoPE.
+ * @cssprop --pe-alibi - Colour of the weights with ALiBi.
+ * @cssprop --pe-t5 - Colour of the weights with T5.
  * @cssprop --pe-accent - Colour of the words that changed places.
  */
 export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
@@ -167,10 +163,9 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
     const last = this.#order().length - 1;
     const places: Record<string, number> = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: last };
     const place = places[event.key];
-    if (event.key === "Escape" && this.#drag.cancel()) event.stopPropagation();
+    if (event.key === "Escape" && this.#drag.cancel()) event.preventDefault();
     if (place === undefined) return;
     event.preventDefault();
-    event.stopPropagation();
     this.#select(word);
     this.#focus = word;
     this.#move(word, place);
@@ -261,7 +256,9 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
       // the press that ended a drag lands on whatever word is there now
       if (performance.now() - this.#dropped > 100) this.#select(i);
     };
+    const fixed = this.hides("order");
     const down = (event: PointerEvent) => {
+      if (fixed) return;
       this.#select(i);
       this.#drag.down(event, i);
     };
@@ -272,6 +269,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
           class="word"
           title=${word}
           aria-label="${word}, position ${place + 1} of ${order.length}"
+          ?disabled=${fixed}
           aria-pressed=${i === this.#selected}
           aria-describedby="keys"
           @click=${click}
@@ -314,13 +312,13 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
       this.set({ sentence: (event.target as HTMLInputElement).value, order: "" });
     };
     return html`
-      <div class="handles" role="group" aria-label="Reorder" dir="ltr">
+      <div class="handles" role="group" data-field="order" aria-label="Reorder" dir="ltr">
         ${by(-1, "← Move", "left")} ${by(1, "Move →", "right")}
         <button type="button" @click=${() => this.#ask(order.reverse())}>Reverse</button>
         <button type="button" @click=${this.#shuffle}>Shuffle</button>
       </div>
-      <p class="note keys" id="keys">Drag words, or use the arrow keys.</p>
-      <label class="control sentence">
+      <p class="note keys" id="keys" data-field="order">Drag words, or use the arrow keys.</p>
+      <label class="control sentence" data-field="sentence">
         <span class="label">Your own sentence, up to 12 words</span>
         <input
           type="text"
@@ -329,7 +327,6 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
           autocomplete="off"
           .value=${live(this.getAttribute("sentence") ?? FIELDS.sentence.fallback)}
           @change=${type}
-          @keydown=${keepKeys}
         />
       </label>
     `;
@@ -337,7 +334,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
 
   #settings(state: PermutationState): TemplateResult {
     return html`
-      <fieldset class="encodings">
+      <fieldset class="encodings" data-field="encoding">
         <legend>Positional encoding</legend>
         ${ENCODINGS.map(
           ([name, text]) => html`
@@ -348,17 +345,16 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
                 value=${name}
                 .checked=${live(name === state.encoding)}
                 @change=${() => this.set({ encoding: name })}
-                @keydown=${keepKeys}
               />
               <span>${text}</span>
             </label>
           `,
         )}
       </fieldset>
-      <div class="settings">
-        ${toggle({ label: "Causal mask", checked: state.causal, onInput: (causal) => this.set({ causal }) })}
-        ${numbered("Layers", state.layers, 2, (layers) => this.set({ layers }))}
-        <button type="button" @click=${() => this.set({ seed: (state.seed + 1) % (FIELDS.seed.max + 1) })}>
+      <div class="group settings">
+        ${toggle({ field: "causal", label: "Causal mask", checked: state.causal, onInput: (causal) => this.set({ causal }) })}
+        ${numbered("layers", "Layers", state.layers, 2, (layers) => this.set({ layers }))}
+        <button type="button" data-field="seed" @click=${() => this.set({ seed: (state.seed + 1) % (FIELDS.seed.max + 1) })}>
           New weights
         </button>
       </div>
@@ -417,9 +413,9 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
     const same = first === second || isRounding(Math.abs((first ?? Number.NaN) - (second ?? Number.NaN)));
     return html`
       <div class="attention">
-        <div class="settings">
-          ${numbered("Head", state.head, NUM_HEADS, (head) => this.set({ head }))}
-          ${numbered("Layer", layer + 1, 2, (shownLayer) => this.set({ layer: shownLayer }), state.layers < 2)}
+        <div class="group settings">
+          ${numbered("head", "Head", state.head, NUM_HEADS, (head) => this.set({ head }))}
+          ${numbered("layer", "Layer", layer + 1, 2, (shownLayer) => this.set({ layer: shownLayer }), state.layers < 2)}
         </div>
         <p class="note">
           Attention weights: a row is a <span class="q" data-symbol="q">query</span> and sums to 1, a column is a
@@ -450,6 +446,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
           <b>${say(first)}</b> in <i>X</i>${same ? " and" : html`, <b>${say(second)}</b>`} in <i>PX</i>
         </p>
         ${toggle({
+          field: "put-back",
           label: "Put PX back into the order of X",
           checked: state["put-back"],
           onInput: (back) => this.set({ "put-back": back }),
@@ -469,7 +466,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
     css`
       .figure {
         display: grid;
-        gap: var(--pe-space-3) 2.5rem;
+        gap: var(--pe-space-3) calc(2.5 * var(--pe-rem));
       }
       .figure.columns {
         grid-template-columns: minmax(0, 9fr) minmax(0, 11fr);
@@ -519,7 +516,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         align-items: center;
         justify-content: center;
         width: 100%;
-        height: 2.25rem;
+        height: calc(2.25 * var(--pe-rem));
         padding: 2px;
         border: 1px solid transparent;
         border-radius: var(--pe-radius);
@@ -540,7 +537,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         padding-inline: 0;
       }
       .upright .word {
-        height: 5.5rem;
+        height: calc(5.5 * var(--pe-rem));
         padding: 2px 0;
         writing-mode: vertical-rl;
       }
@@ -553,6 +550,10 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         touch-action: pan-y;
         user-select: none;
         -webkit-user-select: none;
+      }
+      button.word:disabled {
+        opacity: 1;
+        cursor: default;
       }
       .moved button.word {
         border-color: var(--pe-accent);
@@ -594,7 +595,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
       }
       .mark {
         color: var(--pe-ink-2);
-        font-size: 0.8125rem;
+        font-size: calc(0.8125 * var(--pe-rem));
         white-space: nowrap;
       }
       .mark.changed {
@@ -610,7 +611,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         gap: 4px;
       }
       .handles button {
-        padding-inline: 0.4rem;
+        padding-inline: calc(0.4 * var(--pe-rem));
       }
       .handles [aria-disabled="true"] {
         color: var(--pe-ink-2);
@@ -624,8 +625,8 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
       .control.sentence input {
         grid-column: 1 / -1;
         min-width: 0;
-        min-height: 2.25rem;
-        padding: 0 0.6rem;
+        min-height: calc(2.25 * var(--pe-rem));
+        padding: 0 calc(0.6 * var(--pe-rem));
         border: 1px solid var(--pe-rule);
         border-radius: var(--pe-radius);
         background: none;
@@ -662,9 +663,9 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         align-items: center;
         justify-content: center;
         gap: 0.45em;
-        min-width: 2rem;
-        min-height: 2rem;
-        padding-inline: 0.5rem;
+        min-width: calc(2 * var(--pe-rem));
+        min-height: calc(2 * var(--pe-rem));
+        padding-inline: calc(0.5 * var(--pe-rem));
         border: 1px solid var(--pe-rule);
         border-radius: var(--pe-radius);
       }
@@ -698,7 +699,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         justify-content: start;
       }
       .wide .encodings span {
-        padding-inline: 0.7rem;
+        padding-inline: calc(0.7 * var(--pe-rem));
       }
       .encodings span::before {
         content: "";
@@ -721,8 +722,8 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
       }
       .numbered legend {
         width: auto;
-        margin-inline-end: 0.6rem;
-        line-height: 2rem;
+        margin-inline-end: calc(0.6 * var(--pe-rem));
+        line-height: calc(2 * var(--pe-rem));
       }
       .numbered span {
         padding-inline: 0;
@@ -741,7 +742,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
       .merits {
         display: flex;
         flex-wrap: wrap;
-        gap: var(--pe-space-2) 2.5rem;
+        gap: var(--pe-space-2) calc(2.5 * var(--pe-rem));
         margin: 0;
         padding-block: var(--pe-space-2);
         border-block: 1px solid var(--pe-rule);
@@ -792,12 +793,6 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
       }
       .map .name {
         font-style: italic;
-      }
-      .map text.q {
-        fill: var(--pe-q);
-      }
-      .map text.k {
-        fill: var(--pe-k);
       }
       .map .cell text {
         fill: var(--pe-ink);
@@ -850,7 +845,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
       .takeaway {
         min-height: 4.35em;
       }
-      @media (max-width: 30em) {
+      @container (max-width: 448px) {
         .takeaway {
           min-height: 7.25em;
         }
@@ -882,6 +877,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
 
 /** One of a few small numbers. */
 function numbered(
+  field: string,
   label: string,
   value: number,
   most: number,
@@ -889,7 +885,7 @@ function numbered(
   disabled = false,
 ): TemplateResult {
   return html`
-    <fieldset class="numbered" ?disabled=${disabled}>
+    <fieldset class="numbered" data-field=${field} ?disabled=${disabled}>
       <legend>${label}</legend>
       ${Array.from({ length: most }, (_, i) => i + 1).map(
         (number) => html`
@@ -900,7 +896,6 @@ function numbered(
               value=${number}
               .checked=${live(number === value)}
               @change=${() => onInput(number)}
-              @keydown=${keepKeys}
             />
             <span>${number}</span>
           </label>

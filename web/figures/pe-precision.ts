@@ -65,13 +65,13 @@ function sharers(core: Posenc, own: number, { position, format }: PrecisionState
 /**
  * Where two positions become one, and how far a rotation is off, in bfloat16, float16 and float32.
  *
- * @attr format - bfloat16, float16 or float32. Default bfloat16.
- * @attr position - The position looked at. Default 301.
- * @attr rotary-dim - Components that are rotated, even. Default 64.
- * @attr rope-theta - The base. Default 10000.
- * @attr rounded - everything (position, inv_freq, angle and result), position, or table (the result only).
- * @csspart figure - The whole figure. @csspart title @csspart takeaway
+ * @attr format - The number format.
+ * @attr position - The position looked at.
+ * @attr rotary-dim - Components that are rotated, even.
+ * @attr rope-theta - The base of the frequencies.
+ * @attr rounded - everything: position, inv_freq, angle and result; position: it alone; table: the result only.
  * @cssprop --pe-pos - Colour of positions.
+ * @cssprop --pe-accent - Colour of the format that is chosen.
  */
 export class PePrecision extends PeFigure<typeof fields, Model> {
   static override fields = fields;
@@ -122,12 +122,14 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
       </div>
       <div class="controls">
         ${choice({
+          field: "format",
           label: "number format",
           value: state.format,
           options: FORMATS.map((name) => [name, name] as const),
           onInput: (value) => this.set({ format: value as FloatFormat }),
         })}
         ${choice({
+          field: "rounded",
           label: "what is rounded",
           value: state.rounded,
           options: [
@@ -138,6 +140,7 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ rounded: value as PrecisionState["rounded"] }),
         })}
         ${slider({
+          field: "position",
           label: "position",
           symbol: "pos",
           value: Math.max(1, state.position),
@@ -148,6 +151,7 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ position: Math.round(value) }),
         })}
         ${slider({
+          field: "rotary-dim",
           label: "rotary_dim",
           symbol: "dim",
           value: state["rotary-dim"],
@@ -226,7 +230,8 @@ export class PePrecision extends PeFigure<typeof fields, Model> {
     const x: Axis = { domain: [0, 24], range: [52, width - right] };
     const y: Axis = { domain: [Math.log10(LOWEST), Math.log10(4)], range: [height - 36, 8] };
     const level = (value: number) => place(y, Math.log10(Math.max(value, LOWEST)));
-    const powers = width < 560 ? [0, 8, 16, 24] : [0, 4, 8, 12, 16, 20, 24];
+    const apart = width < 420 ? 12 : width < 560 ? 8 : 4; // 16 777 216 is a long label
+    const powers = Array.from({ length: 24 / apart + 1 }, (_, i) => apart * i);
     const at = place(x, Math.log2(Math.max(1, state.position)));
     // The curves' names stand at their ends, pushed apart where they meet.
     const ends = FORMATS.map((format) => {
@@ -377,9 +382,6 @@ plt.show()
         fill: var(--pe-ink-2);
       }
       circle.pos {
-        fill: var(--pe-pos);
-      }
-      svg text.pos {
         fill: var(--pe-pos);
       }
       svg text.own,

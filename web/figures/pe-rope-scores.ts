@@ -9,7 +9,7 @@ import { devicePixels } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, takeawayRoom } from "./figure.ts";
 import { fixed, signed, significant } from "./format.ts";
 import { cellAt, walk } from "./map-grid.ts";
 import { paintBar, paintMatrix } from "./matrix-map.ts";
@@ -85,24 +85,17 @@ const crosses = ({ curve }: ScoresState): string =>
   curve === "q-k" ? "first changes sign" : "is first negative";
 
 /**
- * `<pe-rope-scores>`: QKᵀ of a sequence before and after the rotation, one diagonal at a time, and the curve of the
- * score against distance.
+ * QKᵀ of a sequence before and after the rotation, one diagonal at a time, and the curve of the score against
+ * distance.
  *
- * @attr seq-len - Positions, 2..64.
- * @attr head-dim - Components of q and k, even, 2..128.
+ * @attr seq-len - Positions.
+ * @attr head-dim - Components of q and k, even.
  * @attr rope-theta - The base of the frequencies.
- * @attr repeat - `true`: one q and one k at every position; `false`: independent rows.
+ * @attr repeat - Whether one q and one k stand at every position; else rows are independent.
  * @attr seed - Chooses the vectors.
- * @attr curve - `mean-cosine`: q = k with equal weight in every pair, relative to distance 0; `q-k`: the first q and k.
+ * @attr curve - mean-cosine: q = k with equal weight in every pair, relative to distance 0; q-k: the first q and k.
  * @attr distance - Where the curve is read.
- * @attr max-offset - Last distance of the curve, 8..4096.
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
- * @csspart figure - The whole figure.
- * @csspart title - Its title.
- * @csspart takeaway - The sentence that follows the state.
+ * @attr max-offset - Last distance of the curve.
  * @cssprop --pe-q - Colour of queries.
  * @cssprop --pe-k - Colour of keys.
  * @cssprop --pe-pos - Colour of positions and distances.
@@ -392,6 +385,7 @@ plt.show()
     return html`
       <div class="controls">
         ${choice({
+          field: "repeat",
           label: "q and k",
           value: String(state.repeat),
           options: [
@@ -401,6 +395,7 @@ plt.show()
           onInput: (value) => this.set({ repeat: value === "true" }),
         })}
         ${choice({
+          field: "rope-theta",
           label: "rope_theta",
           symbol: "dim",
           value: String(theta),
@@ -408,6 +403,7 @@ plt.show()
           onInput: (value) => this.set({ "rope-theta": Number(value) }),
         })}
         ${slider({
+          field: "seq-len",
           label: "seq_len",
           symbol: "pos",
           value: state["seq-len"],
@@ -417,6 +413,7 @@ plt.show()
           onInput: (value) => this.set({ "seq-len": value }),
         })}
         ${slider({
+          field: "head-dim",
           label: "head_dim",
           symbol: "dim",
           value: state["head-dim"],
@@ -426,7 +423,7 @@ plt.show()
           spoken: `${state["head-dim"]} components`,
           onInput: (value) => this.set({ "head-dim": value }),
         })}
-        <div class="control fresh-vectors">
+        <div class="control fresh-vectors" data-field="seed">
           <button type="button" class="fresh" @click=${() => this.set({ seed: (state.seed + 1) % 2 ** 31 })}>
             New vectors
           </button>
@@ -504,6 +501,7 @@ plt.show()
     const end = state["max-offset"];
     return html`
       ${slider({
+        field: "distance",
         label: "distance",
         symbol: "distance",
         value: state.distance,
@@ -513,6 +511,7 @@ plt.show()
         onInput: (distance) => this.set({ distance }),
       })}
       ${choice({
+        field: "curve",
         label: "curve",
         value: state.curve,
         options: [
@@ -522,6 +521,7 @@ plt.show()
         onInput: (value) => this.set({ curve: value as ScoresState["curve"] }),
       })}
       ${choice({
+        field: "max-offset",
         label: "to distance",
         symbol: "pos",
         value: String(end),
@@ -550,36 +550,9 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    takeawayRoom([0, 13.1], [300, 11.6], [340, 10.2], [540, 7.25], [600, 5.8]),
     css`
-      :host {
-        container-type: inline-size;
-      }
-      .takeaway {
-        min-height: 13.1em;
-      }
-      @container (min-width: 300px) {
-        .takeaway {
-          min-height: 11.6em;
-        }
-      }
-      @container (min-width: 340px) {
-        .takeaway {
-          min-height: 10.2em;
-        }
-      }
-      @container (min-width: 540px) {
-        .takeaway {
-          min-height: 7.25em;
-        }
-      }
-      @container (min-width: 600px) {
-        .takeaway {
-          min-height: 5.8em;
-        }
-      }
-      p,
-      dl,
-      dd {
+      p {
         margin: 0;
       }
       .stage {
@@ -661,12 +634,6 @@ plt.show()
         color: var(--pe-ink);
         font-size: var(--pe-text-m);
       }
-      svg text.q {
-        fill: var(--pe-q);
-      }
-      svg text.pos {
-        fill: var(--pe-pos);
-      }
 
       .beside {
         display: grid;
@@ -690,8 +657,8 @@ plt.show()
       }
       .readout {
         display: grid;
-        grid-template-columns: 2.25rem 1.5rem 1fr 3.3rem 3.3rem;
-        gap: 0 0.35rem;
+        grid-template-columns: calc(2.25 * var(--pe-rem)) calc(1.5 * var(--pe-rem)) 1fr calc(3.3 * var(--pe-rem)) calc(3.3 * var(--pe-rem));
+        gap: 0 calc(0.35 * var(--pe-rem));
       }
       .readout dt {
         font-size: 12px;
@@ -701,7 +668,7 @@ plt.show()
         white-space: nowrap;
       }
       .mid .readout {
-        grid-template-columns: 3.5rem 3.5rem 8rem 5rem 5rem;
+        grid-template-columns: calc(3.5 * var(--pe-rem)) calc(3.5 * var(--pe-rem)) calc(8 * var(--pe-rem)) calc(5 * var(--pe-rem)) calc(5 * var(--pe-rem));
       }
       .beside .controls,
       .below {
@@ -798,11 +765,6 @@ plt.show()
         text-decoration: underline;
         text-decoration-thickness: 2px;
         text-underline-offset: 3px;
-      }
-      @media print {
-        .controls {
-          display: none;
-        }
       }
     `,
   ];

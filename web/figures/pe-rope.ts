@@ -8,8 +8,8 @@ import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { share } from "../draw/point.ts";
 import type { PairLayout, Posenc } from "../posenc.ts";
-import { choice, controlStyles, keepKeys, slider, toggle } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { choice, controlStyles, slider, toggle } from "./controls.ts";
+import { type DataTable, define, PeFigure, takeawayRoom } from "./figure.ts";
 import { degrees, fixed, significant } from "./format.ts";
 import { FieldError, type State } from "./state.ts";
 
@@ -109,30 +109,24 @@ function everyShift(m: number, n: number): number[] {
 }
 
 /**
- * `<pe-rope>`: drag q and k, move their positions, and read the score pair by pair. As in the lesson, m is the
- * position of the query, n that of the key, and the relative position is n − m.
+ * Drag q and k, move their positions, and read the score pair by pair. As in the lesson, m is the position of the
+ * query, n that of the key, and the relative position is n − m.
  *
- * @attr m - Position of the query, 0..4096.
- * @attr n - Position of the key, 0..4096.
+ * @attr m - Position of the query.
+ * @attr n - Position of the key.
  * @attr lock - Whether a slider moves both positions, so that their distance stays.
- * @attr pair - The pair shown large. Missing: 1, or 0 where there is only one.
- * @attr head-dim - Components of q and k, even, 2..16.
+ * @attr pair - The pair shown large, from 0; the last there is if there are fewer.
+ * @attr head-dim - Components of q and k, even.
  * @attr rope-theta - The base of the frequencies.
- * @attr layout - Which components form a pair: `interleaved` (2i, 2i+1) or `half` (i, i + head-dim/2).
+ * @attr layout - Which components form a pair: interleaved (2i, 2i + 1) or half (i, i + head-dim/2).
  * @attr seed - Chooses q and k where they are not given.
- * @attr q - The query, head-dim numbers from −10 to 10, apart by spaces or commas.
+ * @attr q - The query: head-dim numbers from −10 to 10, apart by spaces or commas; empty: chosen by the seed.
  * @attr k - The key, likewise.
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
- * @csspart figure - The whole figure.
- * @csspart title - Its title.
- * @csspart takeaway - The sentence that follows the state.
  * @cssprop --pe-q - Colour of the query.
  * @cssprop --pe-k - Colour of the key.
  * @cssprop --pe-pos - Colour of positions.
  * @cssprop --pe-dim - Colour of pairs and frequencies.
+ * @cssprop --pe-rope - Colour of the score after the rotation.
  */
 export class PeRope extends PeFigure<typeof fields, Model> {
   static override fields = fields;
@@ -339,6 +333,11 @@ plt.show()
 
   // ------------------------------------------------------------------------------------------------- changes
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#drag = undefined; // whoever held a tip holds it no more
+  }
+
   #move(name: "m" | "n", value: number): void {
     const { m, n, lock } = this.state;
     const by = value - this.state[name];
@@ -413,9 +412,8 @@ plt.show()
     const by = steps[event.key];
     const model = this.model;
     const pair = model?.pairs[model.active];
-    if (!by || !model || !pair) return;
+    if (!by || !model || !pair || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    event.stopPropagation();
     const [x = 0, y = 0] = pair.components.map((component) => this.#vector(name, model)[component]);
     this.#place(name, [x + by[0], y + by[1]], radius);
   }
@@ -471,10 +469,10 @@ plt.show()
           <line class="given" x1=${centre} y1=${centre} x2=${gx} y2=${gy}></line>
           <path class="shaft" d=${strong.shaft}></path>
           <path class="head" d=${strong.head}></path>
-          <circle class="hit" cx=${tx} cy=${ty} r="16"
+          <circle class="hit" cx=${tx} cy=${ty} r="16" data-field=${name}
             @pointerdown=${(event: PointerEvent) => this.#grab(event, name, true, radius)}
             @pointermove=${this.#pull} @pointerup=${this.#release} @pointercancel=${this.#release}></circle>
-          <g class="tip" role="slider" tabindex="0" id="tip-${name}"
+          <g class="tip" role="slider" tabindex="0" id="tip-${name}" data-field=${name}
             aria-label="Tip of ${name} in pair ${model.active}, before the rotation: arrow keys move it"
             aria-valuemin="-180" aria-valuemax="180"
             aria-valuenow=${Math.round((angle(given) * 180) / Math.PI)}
@@ -571,6 +569,7 @@ plt.show()
     return html`
       <div class="moves">
         ${slider({
+          field: "m",
           label: "m, position of the query",
           symbol: "m",
           value: m,
@@ -579,6 +578,7 @@ plt.show()
           onInput: (value) => this.#move("m", value),
         })}
         ${slider({
+          field: "n",
           label: "n, position of the key",
           symbol: "n",
           value: n,
@@ -587,8 +587,8 @@ plt.show()
           onInput: (value) => this.#move("n", value),
         })}
         <div class="both" role="group" aria-label="Shift both positions">
-          ${toggle({ label: "Lock the distance", checked: lock, onInput: (on) => this.set({ lock: on }) })}
-          <span class="shift"><span class="label">Shift both</span> ${shift(-10)}${shift(-1)}${shift(1)}${shift(10)}</span>
+          ${toggle({ field: "lock", label: "Lock the distance", checked: lock, onInput: (on) => this.set({ lock: on }) })}
+          <span class="shift" data-field="m n"><span class="label">Shift both</span> ${shift(-10)}${shift(-1)}${shift(1)}${shift(10)}</span>
         </div>
       </div>
     `;
@@ -678,8 +678,9 @@ plt.show()
             name="pair"
             value=${i}
             .checked=${i === active}
+            data-field="pair"
+            ?disabled=${this.hides("pair")}
             @change=${() => this.set({ pair: i })}
-            @keydown=${keepKeys}
             aria-label="Pair ${i}: frequency ${brief(pair.invFreq)}, period ${brief((2 * Math.PI) / pair.invFreq)}, adds ${fixed(pair.after)}"
           />
           <svg class="small" width=${size} height=${size} aria-hidden="true">
@@ -753,6 +754,7 @@ plt.show()
     return html`
       <div class="controls settings">
         ${choice({
+          field: "head-dim",
           label: "head_dim",
           symbol: "dim",
           value: String(state["head-dim"]),
@@ -763,6 +765,7 @@ plt.show()
           onInput: (value) => this.#resize(Number(value), model),
         })}
         ${choice({
+          field: "rope-theta",
           label: "rope_theta",
           symbol: "dim",
           value: String(theta),
@@ -770,6 +773,7 @@ plt.show()
           onInput: (value) => this.set({ "rope-theta": Number(value) }),
         })}
         ${choice({
+          field: "layout",
           label: "layout of pairs",
           symbol: "dim",
           value: state.layout,
@@ -779,7 +783,7 @@ plt.show()
           ],
           onInput: (value) => this.set({ layout: value as PairLayout }),
         })}
-        <div class="control">
+        <div class="control" data-field="seed q k">
           <span class="label">q and k</span>
           <button type="button" class="fresh" @click=${() => this.set({ seed: (state.seed + 1) % 2 ** 31, q: "", k: "" })}>
             New vectors
@@ -792,36 +796,9 @@ plt.show()
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
+    takeawayRoom([0, 10.2], [300, 8.7], [380, 7.25], [540, 5.8], [600, 4.4]),
     css`
-      :host {
-        container-type: inline-size;
-      }
-      .takeaway {
-        min-height: 10.2em;
-      }
-      @container (min-width: 300px) {
-        .takeaway {
-          min-height: 8.7em;
-        }
-      }
-      @container (min-width: 380px) {
-        .takeaway {
-          min-height: 7.25em;
-        }
-      }
-      @container (min-width: 540px) {
-        .takeaway {
-          min-height: 5.8em;
-        }
-      }
-      @container (min-width: 600px) {
-        .takeaway {
-          min-height: 4.4em;
-        }
-      }
-      p,
-      dl,
-      dd {
+      p {
         margin: 0;
       }
       math {
@@ -982,7 +959,7 @@ plt.show()
       }
       .angles {
         display: grid;
-        grid-template-columns: 5.2rem 1fr;
+        grid-template-columns: calc(5.2 * var(--pe-rem)) 1fr;
         gap: 0 var(--pe-space-2);
         margin-top: var(--pe-space-1);
       }
@@ -1011,8 +988,8 @@ plt.show()
         margin-inline-end: var(--pe-space-1);
       }
       .shift button {
-        min-width: 2.6rem;
-        padding-inline: 0.3rem;
+        min-width: calc(2.6 * var(--pe-rem));
+        padding-inline: calc(0.3 * var(--pe-rem));
       }
 
       .readings {
@@ -1026,7 +1003,7 @@ plt.show()
       }
       .readings dd {
         display: grid;
-        grid-template-columns: 4.6rem 1fr;
+        grid-template-columns: calc(4.6 * var(--pe-rem)) 1fr;
         align-items: baseline;
         gap: 0 var(--pe-space-2);
       }
@@ -1056,7 +1033,7 @@ plt.show()
 
       .share-head {
         display: grid;
-        grid-template-columns: minmax(0, 1fr) 3.4rem 3.9rem;
+        grid-template-columns: minmax(0, 1fr) calc(3.4 * var(--pe-rem)) calc(3.9 * var(--pe-rem));
         align-items: baseline;
         padding-bottom: var(--pe-space-1);
         color: var(--pe-ink-2);
@@ -1073,7 +1050,7 @@ plt.show()
       .share {
         position: relative;
         display: grid;
-        grid-template-columns: 76px minmax(0, 1fr) 3.4rem 3.9rem;
+        grid-template-columns: 76px minmax(0, 1fr) calc(3.4 * var(--pe-rem)) calc(3.9 * var(--pe-rem));
         align-content: space-between;
         align-items: baseline;
         line-height: 1.3;
@@ -1100,6 +1077,10 @@ plt.show()
         opacity: 0;
         cursor: pointer;
       }
+      .share:has(:disabled),
+      .share :disabled {
+        cursor: default;
+      }
       .share.total {
         border-top: 1px solid var(--pe-rule);
         border-radius: 0;
@@ -1114,7 +1095,7 @@ plt.show()
         margin-inline-start: 4px;
       }
       .shares.low .share {
-        grid-template-columns: 50px minmax(0, 1fr) 3.4rem 3.9rem;
+        grid-template-columns: 50px minmax(0, 1fr) calc(3.4 * var(--pe-rem)) calc(3.9 * var(--pe-rem));
       }
       .speed {
         white-space: nowrap;

@@ -118,18 +118,11 @@ const POWERS = [-17, -12] as const;
 /**
  * A shift by k positions: its matrix of rotations, what is left over, and the dot products of all pairs of rows.
  *
- * @attr k - The offset, smaller than seq-len in size. Default 5.
- * @attr p - The start that is read; pulled in where p + k would leave the map. Default 20.
- * @attr seq-len - Positions of the map, and starts that are tried; 8..256. Default 128.
- * @attr d-model - Even, 2..1024. Default 512.
+ * @attr k - The offset, smaller than seq-len in size.
+ * @attr p - The start that is read; pulled in where p + k would leave the map.
+ * @attr seq-len - Positions of the map, and starts that are tried.
+ * @attr d-model - Dimensions, even.
  * @attr base - 10000 in the paper.
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
- * @csspart figure - The whole figure.
- * @csspart title - Its title.
- * @csspart takeaway - The sentence that follows the state.
  * @cssprop --pe-pos - Colour of positions and offsets.
  * @cssprop --pe-dim - Colour of dimensions and pairs.
  * @cssprop --pe-sinusoidal - Colour of the curves.
@@ -424,6 +417,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
     return html`
       <div class="controls">
         ${slider({
+          field: "k",
           label: "offset k",
           symbol: "pos",
           value: state.k,
@@ -433,6 +427,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
           onInput: (k) => this.#offset(k),
         })}
         ${slider({
+          field: "p",
           label: "start p",
           symbol: "pos",
           value: startOf(state),
@@ -442,6 +437,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
           onInput: (p) => this.set({ p }),
         })}
         ${slider({
+          field: "seq-len",
           label: "seq_len: starts tried",
           symbol: "pos",
           value: n,
@@ -450,6 +446,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "seq-len": value, k: clamp(this.state.k, 1 - value, value - 1) }),
         })}
         ${slider({
+          field: "d-model",
           label: "d_model: two for each pair",
           symbol: "dim",
           value: state["d-model"],
@@ -459,6 +456,7 @@ export class PeShift extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "d-model": value }),
         })}
         ${slider({
+          field: "base",
           label: "base",
           value: state.base,
           min: 1,
@@ -498,7 +496,6 @@ export class PeShift extends PeFigure<typeof fields, Model> {
   };
 
   #walk = (event: KeyboardEvent): void => {
-    if (event.metaKey || event.altKey) return;
     const p = startOf(this.state);
     const to = walk(event, [p, p + this.state.k], this.state["seq-len"], event.shiftKey ? 10 : 1);
     if (to) this.#read(to);
@@ -608,14 +605,11 @@ plt.show()
     controlStyles,
     mapGridStyles,
     css`
-      :host {
-        container-type: inline-size;
-      }
       .takeaway {
         min-height: 13em;
       }
       .controls {
-        grid-template-columns: repeat(auto-fill, minmax(min(100%, 12rem), 1fr));
+        grid-template-columns: repeat(auto-fill, minmax(min(100%, calc(12 * var(--pe-rem))), 1fr));
       }
       .readout {
         display: flex;
@@ -666,12 +660,6 @@ plt.show()
       }
       svg .sub {
         font-size: 12px;
-      }
-      svg text.pos {
-        fill: var(--pe-pos);
-      }
-      svg text.dim {
-        fill: var(--pe-dim);
       }
       svg text.value,
       svg text.halo {

@@ -65,17 +65,17 @@ const sigmaOf = (init: SumState["init"], dModel: number): number =>
 const projections = (width: number): number => 3 * width * width;
 
 /**
- * A token's vector and a position's row, their sum, and the parameters of the projections that read it.
+ * A token’s vector and a position’s row, their sum, and the parameters of the projections that read it.
  *
- * @attr d-model - Dimensions, even, 2..1024. Default 512.
- * @attr position - Position of the token. Default 10.
- * @attr init - Standard deviation of the token table: 0.02, inverse-sqrt (1/√d_model) or unit (1).
- * @attr scale - Whether the token is multiplied by √d_model. Default true.
+ * @attr d-model - Dimensions, even.
+ * @attr position - Position of the token.
+ * @attr init - Standard deviation of the token table: 0.02, 1/√d_model (inverse-sqrt) or 1 (unit).
+ * @attr scale - Whether the token is multiplied by √d_model.
  * @attr seed - Which token is drawn.
  * @attr strip - The strip that is read: 0 token, 1 scaled, 2 position, 3 sum.
  * @attr column - The dimension that is read, from 0.
- * @csspart figure - The whole figure. @csspart title @csspart takeaway
- * @cssprop --pe-pos, --pe-dim - Colours of position and dimension.
+ * @cssprop --pe-pos - Colour of the position.
+ * @cssprop --pe-dim - Colour of dimensions.
  * @cssprop --pe-accent - Colour of the sum.
  */
 export class PeSum extends PeFigure<typeof fields, Model> {
@@ -284,6 +284,7 @@ export class PeSum extends PeFigure<typeof fields, Model> {
     return html`
       <div class="controls">
         ${slider({
+          field: "position",
           label: "position",
           symbol: "pos",
           value: state.position,
@@ -293,6 +294,7 @@ export class PeSum extends PeFigure<typeof fields, Model> {
           onInput: (position) => this.set({ position }),
         })}
         ${slider({
+          field: "d-model",
           label: "d_model: dimensions",
           symbol: "dim",
           value: state["d-model"],
@@ -302,6 +304,7 @@ export class PeSum extends PeFigure<typeof fields, Model> {
           onInput: (value) => this.set({ "d-model": value }),
         })}
         ${choice({
+          field: "init",
           label: "token table’s standard deviation",
           value: state.init,
           options: [
@@ -311,13 +314,14 @@ export class PeSum extends PeFigure<typeof fields, Model> {
           ],
           onInput: (value) => this.set({ init: value as SumState["init"] }),
         })}
-        <div class="two">
+        <div class="group two">
           ${toggle({
+            field: "scale",
             label: "× √d_model",
             checked: state.scale,
             onInput: (scale) => this.set({ scale }),
           })}
-          <button type="button" @click=${() => this.set({ seed: (this.state.seed + 1) % 2 ** 31 })}>
+          <button type="button" data-field="seed" @click=${() => this.set({ seed: (this.state.seed + 1) % 2 ** 31 })}>
             Another token
           </button>
         </div>
@@ -407,9 +411,6 @@ plt.show()
     mapGridStyles,
     scaleStyles,
     css`
-      :host {
-        container-type: inline-size;
-      }
       .readout {
         display: flex;
         flex-wrap: wrap;
@@ -417,7 +418,7 @@ plt.show()
         min-height: 1.5em;
         margin-bottom: var(--pe-space-3);
       }
-      @container (max-width: 759px) {
+      @container (max-width: 919px) {
         .readout {
           min-height: 2.9em;
           align-content: end;

@@ -8,7 +8,7 @@ import { devicePixels, paint } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc, T5Config } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, takeawayRoom } from "./figure.ts";
 import { fixed, signed } from "./format.ts";
 import { type Cell, cellAt, walk } from "./map-grid.ts";
 import { paintBar } from "./matrix-map.ts";
@@ -63,24 +63,17 @@ function stretch(runs: readonly Run[], i: number): string {
 }
 
 /**
- * `<pe-t5>`: the buckets of relative positions, and the bias map of a random table.
+ * The buckets of relative positions, and the bias map of a random table.
  *
- * @attr bidirectional - true (default): an encoder, which tells keys before from keys after; false: a decoder.
- * @attr num-buckets - Rows of the table, 2..128; even and at least 4 for an encoder. Default 32.
- * @attr max-distance - From here on all distances share a bucket at the latest. Default 128.
- * @attr num-heads - Columns of the table. Default 12.
- * @attr head - The head that is shown, from 1. Default 1.
- * @attr seed - Chooses the table. Default 0.
- * @attr seq-len - Positions of the maps, 1..64. Default 32.
- * @attr query - The query that is read in the maps, from 0. Default 20.
- * @attr relative-position - The one that is read: key minus query. Default −12.
- * @attr url-key - Prefix of this figure's state in the page's address; without it the address is left alone.
- * @fires pe-ready - The first picture is drawn.
- * @fires pe-change - The reader changed the state; `detail` is the state.
- * @fires pe-error - `detail` is the sentence shown.
- * @csspart figure - The whole figure.
- * @csspart title - Its title.
- * @csspart takeaway - The sentence that follows the state.
+ * @attr bidirectional - true: an encoder, which tells keys before from keys after; false: a decoder.
+ * @attr num-buckets - Rows of the table; even and at least 4 for an encoder.
+ * @attr max-distance - From here on all distances share a bucket at the latest.
+ * @attr num-heads - Columns of the table.
+ * @attr head - The head that is shown, from 1.
+ * @attr seed - Chooses the table.
+ * @attr seq-len - Positions of the maps.
+ * @attr query - The query that is read in the maps, from 0.
+ * @attr relative-position - The one that is read: key minus query.
  * @cssprop --pe-pos - Colour of relative positions.
  * @cssprop --pe-q - Colour of queries.
  * @cssprop --pe-k - Colour of keys.
@@ -327,6 +320,7 @@ plt.show()
     return html`
       <div class="controls">
         ${slider({
+          field: "relative-position",
           label: "relative position",
           symbol: "pos",
           value: relativePosition,
@@ -336,6 +330,7 @@ plt.show()
           onInput: (value) => this.set({ "relative-position": value }),
         })}
         ${choice({
+          field: "bidirectional",
           label: "stack",
           value: String(encoder),
           options: [
@@ -345,6 +340,7 @@ plt.show()
           onInput: (value) => this.set({ bidirectional: value === "true" }),
         })}
         ${slider({
+          field: "num-buckets",
           label: "num_buckets",
           value: state["num-buckets"],
           min: encoder ? 4 : 2,
@@ -354,6 +350,7 @@ plt.show()
           onInput: (value) => this.set({ "num-buckets": value }),
         })}
         ${slider({
+          field: "max-distance",
           label: "max_distance",
           symbol: "pos",
           value: state["max-distance"],
@@ -364,6 +361,7 @@ plt.show()
           onInput: (value) => this.set({ "max-distance": Math.round(value) }),
         })}
         ${slider({
+          field: "head",
           label: "head",
           value: head + 1,
           min: 1,
@@ -372,6 +370,7 @@ plt.show()
           onInput: (value) => this.set({ head: Math.min(value, this.state["num-heads"]) }),
         })}
         ${slider({
+          field: "num-heads",
           label: "num_heads",
           value: state["num-heads"],
           min: 1,
@@ -380,6 +379,7 @@ plt.show()
           onInput: (value) => this.set({ "num-heads": value, head: Math.min(this.state.head, value) }),
         })}
         ${slider({
+          field: "seq-len",
           label: "seq_len of the maps",
           symbol: "pos",
           value: seqLen,
@@ -387,7 +387,7 @@ plt.show()
           max: fields["seq-len"].max,
           onInput: (value) => this.set({ "seq-len": value }),
         })}
-        <div class="control fresh">
+        <div class="control fresh" data-field="seed">
           <button type="button" @click=${() => this.set({ seed: (this.state.seed + 1) % 2 ** 31 })}>
             New random table
           </button>
@@ -411,7 +411,6 @@ plt.show()
   };
 
   #walk = (event: KeyboardEvent): void => {
-    if (event.altKey || event.metaKey) return;
     const cells = this.state["seq-len"];
     const row = Math.min(this.state.query, cells - 1);
     const to = walk(event, [row, clamp(row + this.state["relative-position"], 0, cells - 1)], cells);
@@ -449,26 +448,9 @@ plt.show()
     PeFigure.styles,
     controlStyles,
     queryKeyStyles,
+    takeawayRoom([0, 13], [390, 8.7], [560, 5.8]),
     css`
-      :host {
-        container-type: inline-size;
-      }
-      .takeaway {
-        min-height: 13em;
-      }
-      @container (min-width: 390px) {
-        .takeaway {
-          min-height: 8.7em;
-        }
-      }
-      @container (min-width: 560px) {
-        .takeaway {
-          min-height: 5.8em;
-        }
-      }
-      p,
-      dl,
-      dd {
+      p {
         margin: 0;
       }
       .stage {
@@ -527,10 +509,6 @@ plt.show()
         fill: var(--pe-t5);
         font-weight: 600;
       }
-      svg text.pos,
-      dt.pos {
-        fill: var(--pe-pos);
-      }
       .readout {
         display: grid;
         grid-template-columns: 1fr 1fr;
@@ -571,11 +549,6 @@ plt.show()
         margin-top: var(--pe-space-3);
         color: var(--pe-ink-2);
         text-wrap: pretty;
-      }
-      @media print {
-        .controls {
-          display: none;
-        }
       }
     `,
   ];

@@ -76,14 +76,15 @@ const short = (value: number, digits = 4): string =>
 /**
  * The sinusoidal row of one position with every number on the way.
  *
- * @attr position - Default 5.
- * @attr d-model - Dimensions, even, 2..16. Default 8.
+ * @attr position - The position whose row is computed.
+ * @attr d-model - Dimensions, even.
  * @attr base - 10000 in the paper.
  * @attr pair - The pair whose computation is written out, from 0.
- * @attr step - What is written out: exponent, inv_freq, angle, mod, sin or cos. Default sin.
+ * @attr step - The step that is written out.
  * @attr original - Whether the row of the original lesson stands below the right one (position 5, d_model 8).
- * @csspart figure - The whole figure. @csspart title @csspart takeaway
- * @cssprop --pe-pos, --pe-dim - Colours of position and dimension.
+ * @cssprop --pe-pos - Colour of the position.
+ * @cssprop --pe-dim - Colour of dimensions.
+ * @cssprop --pe-q - Colour of what the original lesson has wrong.
  */
 export class PeWorked extends PeFigure<typeof fields, Model> {
   static override fields = fields;
@@ -329,8 +330,9 @@ export class PeWorked extends PeFigure<typeof fields, Model> {
     const go = (position: number) => () => this.set({ position });
     return html`
       <div class="controls">
-        <div>
+        <div data-field="position">
           ${slider({
+            field: "position",
             label: "position",
             symbol: "pos",
             value: state.position,
@@ -350,6 +352,7 @@ export class PeWorked extends PeFigure<typeof fields, Model> {
           </div>
         </div>
         ${slider({
+          field: "d-model",
           label: "d_model: dimensions",
           symbol: "dim",
           value: state["d-model"],
@@ -358,8 +361,9 @@ export class PeWorked extends PeFigure<typeof fields, Model> {
           step: 2,
           onInput: (value) => this.set({ "d-model": value }),
         })}
-        <div class=${model.wrong === null ? "absent" : ""}>
+        <div class="group ${model.wrong === null ? "absent" : ""}">
           ${toggle({
+            field: "original",
             label: "the original’s row for position 5",
             checked: state.original,
             onInput: (original) => this.set({ original }),
@@ -438,9 +442,6 @@ plt.show()
     controlStyles,
     mapGridStyles,
     css`
-      :host {
-        container-type: inline-size;
-      }
       .sides {
         display: flex;
         flex-wrap: wrap;
@@ -450,18 +451,18 @@ plt.show()
       .working {
         display: grid;
         grid-template-columns: auto 1fr;
-        flex: 1 1 17rem;
-        max-width: 26rem;
+        flex: 1 1 calc(17 * var(--pe-rem));
+        max-width: calc(26 * var(--pe-rem));
         margin: 0;
       }
       .working dt,
       .working dd {
         margin: 0;
-        padding: 0.25rem 0.5rem;
+        padding: calc(0.25 * var(--pe-rem)) calc(0.5 * var(--pe-rem));
         border-bottom: 1px solid var(--pe-rule);
       }
       .working dt {
-        padding-inline: 0.4rem 0.75rem;
+        padding-inline: calc(0.4 * var(--pe-rem)) calc(0.75 * var(--pe-rem));
       }
       .working dt:not(.dim) {
         color: var(--pe-ink-2);
@@ -500,12 +501,6 @@ plt.show()
       }
       .sheet text.black {
         fill: #000;
-      }
-      .sheet text.dim {
-        fill: var(--pe-dim);
-      }
-      .sheet text.pos {
-        fill: var(--pe-pos);
       }
       .sheet text.head {
         font-size: 13px;
@@ -562,7 +557,7 @@ plt.show()
         align-items: start;
       }
       .buttons button {
-        min-width: 2.5rem;
+        min-width: calc(2.5 * var(--pe-rem));
       }
       .absent {
         visibility: hidden;

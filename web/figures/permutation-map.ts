@@ -3,6 +3,7 @@
 
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { fixed } from "./format.ts";
+import { walk } from "./map-grid.ts";
 
 export interface WeightMap {
   id: string;
@@ -60,11 +61,8 @@ export function weightMap(map: WeightMap): TemplateResult {
   const value = map.weight(...active);
   const [query, key] = active.map((word) => words[word]);
   const keydown = (event: KeyboardEvent) => {
-    const to = step(event.key, order.indexOf(active[0]), order.indexOf(active[1]), n);
-    if (!to) return;
-    event.preventDefault();
-    event.stopPropagation();
-    map.onActive(order[to[0]] ?? 0, order[to[1]] ?? 0);
+    const to = walk(event, [order.indexOf(active[0]), order.indexOf(active[1])], n);
+    if (to) map.onActive(order[to[0]] ?? 0, order[to[1]] ?? 0);
   };
   const pairs = words.flatMap((_, i) => words.map((_, j) => [i, j] as const));
   return html`
@@ -127,25 +125,4 @@ export function hatch(side: number): string {
     path += `M${near} ${far}L${far} ${near}`;
   }
   return path;
-}
-
-/** Where a key leads from a cell, or undefined if it is not one of ours. */
-function step(key: string, row: number, column: number, n: number): [number, number] | undefined {
-  const last = n - 1;
-  switch (key) {
-    case "ArrowUp":
-      return [Math.max(0, row - 1), column];
-    case "ArrowDown":
-      return [Math.min(last, row + 1), column];
-    case "ArrowLeft":
-      return [row, Math.max(0, column - 1)];
-    case "ArrowRight":
-      return [row, Math.min(last, column + 1)];
-    case "Home":
-      return [row, 0];
-    case "End":
-      return [row, last];
-    default:
-      return undefined;
-  }
 }

@@ -131,10 +131,4 @@ export const queryKeyStyles = css`
     stroke: #fcfbf8;
     stroke-width: 5;
   }
-  svg text.q {
-    fill: var(--pe-q);
-  }
-  svg text.k {
-    fill: var(--pe-k);
-  }
 `;

@@ -64,19 +64,28 @@ export function readUrl(key: string, fields: Fields): Record<string, string> {
   return found;
 }
 
-/** The page's address with this figure's state, without what equals the fallback. */
-export function urlWith(key: string, fields: Fields, state: Record<string, unknown>): URL {
+/**
+ * The page's address with this figure's state, without what equals the fallback: unless the author wrote another value,
+ * which would come back.
+ */
+export function urlWith(
+  key: string,
+  fields: Fields,
+  state: Readonly<Record<string, unknown>>,
+  authored: ReadonlyMap<string, string> = new Map(),
+): URL {
   const url = new URL(location.href);
-  for (const [name, field] of Object.entries(fields)) {
-    if (state[name] === field.fallback) url.searchParams.delete(`${key}.${name}`);
+  for (const [name, { fallback }] of Object.entries(fields)) {
+    const isThere = state[name] === fallback && (authored.get(name) ?? String(fallback)) === String(fallback);
+    if (isThere) url.searchParams.delete(`${key}.${name}`);
     else url.searchParams.set(`${key}.${name}`, String(state[name]));
   }
   return url;
 }
 
-export function writeUrl(key: string, fields: Fields, state: Record<string, unknown>): void {
+export function writeUrl(...state: Parameters<typeof urlWith>): void {
   try {
-    history.replaceState(history.state, "", urlWith(key, fields, state));
+    history.replaceState(history.state, "", urlWith(...state));
   } catch {
     // An opaque origin, or too many changes at once: the figure works on without a link.
   }

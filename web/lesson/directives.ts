@@ -27,8 +27,11 @@ export function directiveSyntax(md: MarkdownIt): void {
   );
 }
 
-/** `pe-heatmap seq-len=100 label="a b"` → the custom element in its figure, with a sentence for readers without script. */
-export function figureHtml(words: string): string {
+/**
+ * `pe-heatmap seq-len=100 label="a b"` → the custom element in its figure, with a sentence for readers without script,
+ * and its picture where one was drawn beforehand.
+ */
+export function figureHtml(words: string, pictures: Record<string, string> = {}): string {
   const [, tag = "", rest = ""] = /^(\S*)\s*(.*)$/.exec(words) ?? [];
   const fallback = figures[tag];
   if (!fallback) throw new Error(`unknown figure "${tag}" (known: ${Object.keys(figures).join(", ")})`);
@@ -38,5 +41,5 @@ export function figureHtml(words: string): string {
   const list = attributes
     .map(([, name, quoted, bare]) => ` ${name}="${escapeHtml(quoted ?? bare ?? "")}"`)
     .join("");
-  return `<figure class="wide"><${tag}${list}><p>${fallback}</p></${tag}></figure>\n`;
+  return `<figure class="wide"><${tag}${list}>${pictures[tag] ?? ""}<p>${fallback}</p></${tag}></figure>\n`;
 }

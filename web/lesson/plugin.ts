@@ -1,5 +1,6 @@
-// Vite plugin: puts the rendered lesson into index.html and the pages beside it into theirs. What the browser needs beside the HTML (the rules for
-// lifted style attributes, and the subset fonts) is written to build/lesson/, which main.css imports.
+// Vite plugin: puts the rendered lesson into index.html and the pages beside it into theirs. What the browser needs
+// beside the HTML (the rules for lifted style attributes, and the subset fonts) is written to build/lesson/, which
+// main.css imports.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -9,9 +10,10 @@ import type { Plugin } from "vite";
 import type { Posenc } from "../posenc.ts";
 import { fonts } from "./fonts.ts";
 import { numbers } from "./numbers.ts";
+import { permutation } from "./permutation.svg.ts";
 import type { Lesson } from "./render.ts";
 import { renderLesson } from "./render.ts";
-import { fileName, parsePage, parseSection } from "./section.ts";
+import { fileName, type Page, parsePage, parseSection, type Section } from "./section.ts";
 import { tables } from "./tables.ts";
 import { waves } from "./waves.svg.ts";
 
@@ -22,8 +24,8 @@ export interface LessonOptions {
   sections: string;
   /** The questions of the quiz. */
   quiz: string;
-  /** Pages beside the lesson: the name of the HTML file, and the Markdown that it holds. */
-  pages: Record<string, string>;
+  /** Pages beside the lesson: the name of the HTML file, and the Markdown that it holds, or what makes it. */
+  pages: Record<string, string | ((sections: Section[]) => Page | Promise<Page>)>;
   /** Where the files for the stylesheet go. */
   out: string;
   /** The built core. */
@@ -39,10 +41,14 @@ export function lesson(options: LessonOptions): Plugin {
       parse(relative(options.root, path), await readFile(path, "utf8"));
     const sections = await Promise.all(names.map((name) => read(parseSection, join(options.sections, name))));
     const pages = await Promise.all(
-      Object.entries(options.pages).map(async ([file, path]) => [file, await read(parsePage, path)] as const),
+      Object.entries(options.pages).map(async ([file, page]) => {
+        const made = typeof page === "string" ? read(parsePage, page) : page(sections);
+        return [file, await made] as const;
+      }),
     );
     const lesson = await renderLesson(sections, {
       opening: waves(posenc),
+      pictures: { "pe-permutation": permutation(posenc) },
       numbers: numbers(posenc),
       tables: tables(posenc),
       quiz: await read(parsePage, options.quiz),
@@ -67,7 +73,8 @@ export function lesson(options: LessonOptions): Plugin {
       });
     },
     configureServer(server) {
-      server.watcher.add([options.sections, options.quiz, ...Object.values(options.pages)]);
+      const written = Object.values(options.pages).filter((page) => typeof page === "string");
+      server.watcher.add([options.sections, options.quiz, ...written]);
       server.watcher.on("all", (_event, path) => {
         if (!path.endsWith(".md")) return;
         rendered = undefined;

@@ -18,6 +18,8 @@ import { fillValues } from "./values.ts";
 export interface Content {
   /** The drawing that opens the lesson. */
   opening: string;
+  /** What figures show until they come alive, by tag. */
+  pictures?: Record<string, string>;
   numbers: Record<string, string>;
   tables: Record<string, Table>;
   /** The questions that `::quiz` places: `# id` of a section, then those about it. */
@@ -105,7 +107,7 @@ export async function renderLesson(sections: Section[], content: Content): Promi
   );
   rules.directive = guarded((token, env) => {
     const [name, ...words] = token.info.split(/\s+/);
-    if (name === "figure") return figureHtml(words.join(" "));
+    if (name === "figure") return figureHtml(words.join(" "), content.pictures);
     const which = words[0] ?? "";
     if (name === "diagram") {
       const drawing = diagrams[which];

@@ -9,8 +9,7 @@ export function sectionList(nav: HTMLElement): void {
   const closed = current?.textContent ?? "";
 
   let active: HTMLAnchorElement | undefined;
-  const mark = (): void => {
-    const line = innerHeight / 3;
+  const mark = (line: number): void => {
     const section = sections.filter((candidate) => candidate.getBoundingClientRect().top <= line).at(-1);
     const link = section && links.get(section.id);
     if (link === active) return;
@@ -18,13 +17,18 @@ export function sectionList(nav: HTMLElement): void {
     link?.setAttribute("aria-current", "location");
     active = link;
     if (current) current.textContent = link?.textContent ?? closed;
+    document.dispatchEvent(new Event("pe-section"));
     // Only the list may scroll, never the page.
     if (panel && link && panel.scrollHeight > panel.clientHeight) {
       panel.scrollTop = link.offsetTop - panel.clientHeight / 2;
     }
   };
-  // A band of no height at the upper third: a section that crosses it, in either direction, is reported.
-  const observer = new IntersectionObserver(mark, { rootMargin: "-33% 0px -67% 0px" });
+  // A band of no height at the upper third: a section that crosses it, in either direction, is reported. In a frame
+  // the band is this document's only if it is named; else it lies in the window around all frames.
+  const observer = new IntersectionObserver(
+    (entries) => mark(entries.at(-1)?.rootBounds?.bottom ?? innerHeight / 3),
+    { root: document, rootMargin: "-33% 0px -67% 0px" },
+  );
   for (const section of document.querySelectorAll("article > *")) observer.observe(section);
 
   panel?.addEventListener("click", ({ target }) => {

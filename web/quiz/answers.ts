@@ -1,12 +1,12 @@
-// The reader's answers, by question: which option, from 0. They stay in this browser, under one key, and are read as
-// what they are: text that anyone may have written.
+// The reader's answers, by question: which option, from 0. They stay in this browser, under one key, unless a course
+// keeps them, and are read as what they are: text that anyone may have written.
 
 const key = "posenc-answers";
 const version = 1;
-const idPattern = /^[a-z][a-z0-9-]{0,63}$/;
+export const idPattern = /^[a-z][a-z0-9-]{0,63}$/;
 const mostAnswers = 500;
 
-type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
+export type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
 
 /**
  * Without storage (an opaque origin, a full disk) answers last as long as the page.
@@ -16,6 +16,7 @@ type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
 export class Answers extends EventTarget {
   #answers = new Map<string, number>();
   #storage: () => Storage;
+  #place = "this browser";
   #kept = true;
 
   /** `storage` may throw, as access to localStorage does. */
@@ -28,6 +29,16 @@ export class Answers extends EventTarget {
   /** Whether the last change will be there on the next visit. */
   get kept(): boolean {
     return this.#kept;
+  }
+
+  /** Who keeps the answers, as words that may follow "in". */
+  get place(): string {
+    return this.#place;
+  }
+
+  /** Every answer, by question. */
+  get all(): ReadonlyMap<string, number> {
+    return this.#answers;
   }
 
   get(id: string): number | undefined {
@@ -46,6 +57,22 @@ export class Answers extends EventTarget {
 
   forget(): void {
     this.#change((answers) => answers.clear());
+  }
+
+  /** Leaves the storage of before as it is: from now on, only what `storage` holds counts, and changes go there. */
+  use(storage: () => Storage, place: string): void {
+    this.#storage = storage;
+    this.#place = place;
+    this.#answers = new Map();
+    this.#kept = true;
+    this.reload();
+  }
+
+  /** Adds answers of an earlier visit; those that were given meanwhile stand. */
+  restore(earlier: ReadonlyMap<string, number>): void {
+    this.#change((answers) => {
+      for (const [id, option] of earlier) if (!answers.has(id)) answers.set(id, option);
+    });
   }
 
   /** Takes over what is stored. */
@@ -73,6 +100,16 @@ export class Answers extends EventTarget {
     }
     this.dispatchEvent(new Event("change"));
   }
+}
+
+/** Holds texts as long as the page. */
+export function memoryStorage(): Storage {
+  const texts = new Map<string, string>();
+  return {
+    getItem: (name) => texts.get(name) ?? null,
+    setItem: (name, text) => void texts.set(name, text),
+    removeItem: (name) => void texts.delete(name),
+  };
 }
 
 /** What is well formed in it; all else is ignored. A map, since an id may be the name of an object's own property. */

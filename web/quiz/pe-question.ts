@@ -12,10 +12,10 @@ interface Option {
 let saidNotKept = false;
 
 /**
- * One question. In light DOM: the page styles it.
+ * A question with options, to be committed to before its answer is shown. In light DOM: the page styles it.
  *
- * @attr question - The id under which its answer is kept.
- * @fires pe-answer - The reader committed; `detail` is { id, option, right }, option from 0.
+ * @attr {string} question - The id under which its answer is kept.
+ * @fires {CustomEvent} pe-answer - The reader committed; `detail` is { id, option, right }, option from 0.
  */
 export class PeQuestion extends HTMLElement {
   #options: Option[] = [];
@@ -122,7 +122,7 @@ export class PeQuestion extends HTMLElement {
     answers.set(this.question, option);
     if (!answers.kept && !saidNotKept) {
       saidNotKept = true;
-      const textContent = "Your answers are not kept in this browser.";
+      const textContent = `Your answers are not kept in ${answers.place}.`;
       form.querySelector(".result")?.append(element("p", { className: "note", textContent }));
     }
     const detail = { id: this.question, option, right: this.right === true };
@@ -135,6 +135,7 @@ export class PeQuestion extends HTMLElement {
     this.focusFirst();
   };
 
+  /** Puts the focus on the first option. */
   focusFirst(): void {
     this.#form?.querySelector("input")?.focus();
   }

@@ -6,11 +6,12 @@ import { PeQuestion } from "./pe-question.ts";
 /**
  * Counts the answers of the questions inside it. In light DOM: the page styles it.
  *
- * @fires pe-complete - The last question was answered; `detail` is { score, total }.
+ * @fires {CustomEvent} pe-complete - The last question was answered; `detail` is { score, total }.
  */
 export class PeQuiz extends HTMLElement {
   #parts: HTMLElement[] = [];
   #progress = document.createElement("p");
+  #note = document.createElement("p");
 
   connectedCallback(): void {
     if (document.readyState === "loading") {
@@ -26,8 +27,14 @@ export class PeQuiz extends HTMLElement {
     this.#parts = [];
   }
 
+  /** The questions inside, in order. */
   get questions(): PeQuestion[] {
     return [...this.querySelectorAll("pe-question")].filter((child) => child instanceof PeQuestion);
+  }
+
+  /** How many questions are answered, how many of them right, and how many there are. */
+  get result(): { answered: number; score: number; total: number } {
+    return this.#count(this.questions);
   }
 
   #begin = (): void => {
@@ -47,13 +54,11 @@ export class PeQuiz extends HTMLElement {
       }),
       button("Forget my answers", () => sharedAnswers().forget()),
     );
-    const note = document.createElement("p");
-    note.className = "note";
-    note.textContent =
-      "Answers, those to the predictions too, stay in this browser. Forgetting removes them from it.";
-    this.#parts = [this.#progress, summary, controls, note];
+    this.#note = document.createElement("p");
+    this.#note.className = "note";
+    this.#parts = [this.#progress, summary, controls, this.#note];
     for (const part of this.#parts) part.dataset.made = "";
-    this.append(summary, this.#progress, controls, note);
+    this.append(summary, this.#progress, controls, this.#note);
     sharedAnswers().addEventListener("change", this.#update);
     this.addEventListener("pe-answer", this.#completed);
     this.#update();
@@ -65,9 +70,10 @@ export class PeQuiz extends HTMLElement {
   };
 
   #show = (): void => {
-    const { answered, score, total } = this.#count(this.questions);
+    const { answered, score, total } = this.result;
     const progress = `${answered} of ${total} answered, ${score} right`;
     if (this.#progress.textContent !== progress) this.#progress.textContent = progress;
+    this.#note.textContent = `Answers, those to the predictions too, stay in ${sharedAnswers().place}. Forgetting removes them from it.`;
     this.querySelector(":scope > .summary")?.replaceChildren(...(answered > 0 ? [this.#bySection()] : []));
   };
 
@@ -105,7 +111,7 @@ export class PeQuiz extends HTMLElement {
   }
 
   #completed = (): void => {
-    const { answered, score, total } = this.#count(this.questions);
+    const { answered, score, total } = this.result;
     if (answered < total) return;
     this.dispatchEvent(
       new CustomEvent("pe-complete", { detail: { score, total }, bubbles: true, composed: true }),
