@@ -1,0 +1,222 @@
+// The rules of the inspector: how bad each finding is, and the public reports that it resembles.
+
+import type { Severity } from "./finding.ts";
+
+interface Rule {
+  severity: Severity;
+  reports: readonly string[];
+}
+const rule = (severity: Severity, ...reports: string[]): Rule => ({ severity, reports });
+
+export const RULES = {
+  // ------------------------------------------------------------------------------------ the text and its keys
+  "not-json": rule("error"),
+  "not-a-config": rule("error"),
+  "wrong-kind": rule("error"),
+  "wrong-value": rule("error"),
+  "duplicate-key": rule("warning"),
+  "unknown-rope-key": rule("warning", "deepseek-ai/DeepSeek-R1#684", "huggingface/transformers#42189"),
+  "unused-rope-key": rule("warning", "huggingface/transformers#42189"),
+  "unread-top-key": rule("warning", "lablup/mlxcel#1355", "unslothai/unsloth#6197"),
+  "default-taken": rule("note"),
+  "model-type-unknown": rule("warning"),
+  "no-rope": rule("note"),
+
+  // ------------------------------------------------------------------------------------ spelling
+  "spelled-rope-type": rule("note", "lablup/mlxcel#1355"),
+  "spelled-type": rule("note", "lablup/mlxcel#1355"),
+  "spelled-rope-parameters": rule("note", "unslothai/unsloth#6197"),
+  "type-twice": rule("warning", "lablup/mlxcel#1355"),
+  "block-twice": rule("warning"),
+  "theta-twice": rule("warning", "LostRuins/koboldcpp#487"),
+  "rope-type-missing": rule("error", "unslothai/unsloth#6197", "lablup/mlxcel#1355"),
+  "rope-type-unknown": rule("error"),
+  "llama3-block": rule(
+    "note",
+    "meta-llama/llama3#299",
+    "hiyouga/LlamaFactory#4962",
+    "huggingface/optimum-habana#1154",
+    "unslothai/unsloth#6197",
+  ),
+  "type-alias": rule("note"),
+  "nested-truncate": rule("warning", "vllm-project/vllm#28244"),
+  "nested-longrope": rule("warning"),
+  "layer-type-without-rope": rule("warning"),
+
+  // ------------------------------------------------------------------------------------ shape
+  "heads-do-not-divide": rule("error"),
+  "head-dim-unknown": rule("error"),
+  "head-dim-odd": rule("error", "gc-os-ai/pyaptamer#526", "codertimo/BERT-pytorch#78"),
+  "head-dim-null": rule("note"),
+  "head-dim-differs": rule("note"),
+  "rotary-dim-odd": rule("warning"),
+  "rotary-dim-twice": rule("warning", "vllm-project/vllm#43770", "vllm-project/vllm#41185"),
+  "partial-rotary": rule(
+    "note",
+    "pie-project/pie#603",
+    "huggingface/transformers#48652",
+    "vllm-project/vllm#43770",
+  ),
+  "partial-and-mrope": rule("note", "AI-Hypercomputer/maxtext#4616"),
+  "mrope-sections": rule("error", "AI-Hypercomputer/maxtext#4616"),
+  "kv-heads-do-not-divide": rule("error"),
+  "layout-interleaved": rule(
+    "note",
+    "huggingface/transformers#25199",
+    "pytorch/torchtitan#801",
+    "rasbt/LLMs-from-scratch#747",
+    "ooples/AiDotNet#2074",
+  ),
+  "layout-assumed": rule("note", "huggingface/transformers#25199", "rasbt/LLMs-from-scratch#747"),
+
+  // ------------------------------------------------------------------------------------ scaling
+  "theta-default": rule(
+    "warning",
+    "LostRuins/koboldcpp#487",
+    "sgl-project/SpecForge#265",
+    "THUDM/slime#1720",
+    "lyogavin/airllm#369",
+  ),
+  "theta-not-above-one": rule("error"),
+  "factor-missing": rule("error"),
+  "factor-from-ratio": rule("note", "huggingface/transformers#38224"),
+  "factor-below-one": rule("error", "ggml-org/llama.cpp#2530"),
+  "factor-differs-from-ratio": rule("warning", "huggingface/transformers#38224"),
+  "factor-huge": rule("warning"),
+  "length-missing": rule("error"),
+  "original-length-missing": rule("warning", "NVIDIA/Megatron-LM#1418"),
+  "original-length-twice": rule("warning", "NVIDIA/Megatron-LM#1418"),
+  "max-below-original": rule("warning"),
+  "dynamic-original-length": rule("warning"),
+  "key-missing": rule("error"),
+  "attention-factor-given": rule(
+    "note",
+    "vllm-project/vllm#48351",
+    "ml-explore/mlx-lm#1507",
+    "sgl-project/sglang#33558",
+    "NVIDIA/TensorRT-LLM#16379",
+  ),
+  "mscale-alone": rule("warning"),
+  "mscale-by-length": rule("warning"),
+  "mscale-cancels": rule("note", "turboderp-org/exllamav3#259"),
+  "yarn-untruncated": rule(
+    "note",
+    "vllm-project/vllm#28244",
+    "sgl-project/sglang#14270",
+    "huggingface/transformers#42189",
+  ),
+  "yarn-range": rule("warning", "keras-team/keras-hub#2981"),
+  "static-ntk-alpha": rule("warning", "huggingface/transformers#48960"),
+  "factor-list-length": rule("error"),
+  "factor-list-value": rule("error"),
+  "factor-list-short-of-one": rule("warning"),
+  "core-refuses": rule("error"),
+  "not-finite": rule("error", "huggingface/transformers#45902"),
+  "too-fast": rule("error"),
+  "not-decreasing": rule("warning", "huggingface/transformers#45902"),
+
+  // ------------------------------------------------------------------------------------ lengths and number formats
+  "dynamic-length": rule(
+    "note",
+    "vllm-project/vllm#3488",
+    "vllm-project/vllm#5093",
+    "huggingface/transformers#25306",
+    "huggingface/transformers#27226",
+  ),
+  "longrope-switch": rule(
+    "note",
+    "ggml-org/llama.cpp#24823",
+    "unslothai/unsloth#10681",
+    "lablup/mlxcel#1358",
+  ),
+  "stale-keys": rule("warning", "huggingface/transformers#25104", "vllm-project/vllm#27431"),
+  "beyond-max-position": rule("warning", "karpathy/nanochat#520"),
+  "few-bits": rule(
+    "note",
+    "EleutherAI/gpt-neox#1003",
+    "huggingface/transformers#25681",
+    "huggingface/transformers#29285",
+    "huggingface/transformers#29496",
+    "huggingface/candle#3520",
+    "KellerJordan/modded-nanogpt#39",
+    "NVIDIA/Megatron-LM#744",
+  ),
+
+  // ------------------------------------------------------------------------------------ other encodings
+  "alibi-not-power-of-two": rule(
+    "note",
+    "ml-explore/mlx#343",
+    "ml-explore/mlx#3071",
+    "huggingface/transformers#28380",
+    "NVIDIA/TensorRT-LLM#1611",
+  ),
+  "alibi-before-scale": rule("note", "NVIDIA/TensorRT-Model-Connect#667", "NVIDIA/TensorRT-Model-Connect#32"),
+  "alibi-steep": rule("note", "mosaicml/llm-foundry#172"),
+  "t5-self-attention-only": rule("note", "huggingface/transformers#8518", "huggingface/transformers#7323"),
+  "t5-two-sides": rule("note", "lucidrains/x-transformers#10"),
+  "positions-offset": rule("note", "facebookresearch/fairseq#1187", "huggingface/transformers#9116"),
+
+  // ------------------------------------------------------------------------------------ against what a program holds
+  "held-as-computed": rule("note"),
+  "held-unexplained": rule("error"),
+  "held-length": rule(
+    "error",
+    "AI-Hypercomputer/maxtext#4616",
+    "vllm-project/vllm#43770",
+    "vllm-project/vllm#41185",
+  ),
+  "held-uninitialised": rule(
+    "error",
+    "huggingface/transformers#45902",
+    "pytorch/torchtitan#4783",
+    "Synthyra/FastPLMs#47",
+  ),
+  "held-rounded": rule(
+    "error",
+    "huggingface/transformers#25681",
+    "huggingface/transformers#29496",
+    "NVIDIA/Megatron-LM#744",
+  ),
+  "held-unscaled": rule("error", "unslothai/unsloth#6907", "unslothai/unsloth#6197", "lablup/mlxcel#1355"),
+  "held-default-theta": rule(
+    "error",
+    "LostRuins/koboldcpp#487",
+    "sgl-project/SpecForge#265",
+    "THUDM/slime#1720",
+    "lyogavin/airllm#369",
+  ),
+  "held-factor-twice": rule("error"),
+  "held-factor-inverted": rule("error", "ggml-org/llama.cpp#2530"),
+  "held-factor-in-power": rule("error", "apache/tvm#18576"),
+  "held-over-head-dim": rule("error", "huggingface/transformers#48652", "pie-project/pie#603"),
+  "held-other-truncate": rule("error", "vllm-project/vllm#28244", "sgl-project/sglang#14270"),
+  "held-clamped-range": rule("error", "keras-team/keras-hub#2981"),
+  "held-other-original": rule("error", "NVIDIA/Megatron-LM#1418"),
+  "held-ratio-factor": rule("error", "huggingface/transformers#38224"),
+  "held-other-list": rule(
+    "error",
+    "ggml-org/llama.cpp#24823",
+    "unslothai/unsloth#10681",
+    "lablup/mlxcel#1358",
+  ),
+  "held-static-ntk": rule("error", "vllm-project/vllm#3488", "vllm-project/vllm#5093"),
+  "held-not-reset": rule(
+    "error",
+    "huggingface/transformers#25306",
+    "huggingface/transformers#27226",
+    "huggingface/transformers#46624",
+  ),
+  "held-attention-dropped": rule("error", "vllm-project/vllm#48351", "ml-explore/mlx-lm#1507"),
+  "held-attention-multiplied": rule("error", "sgl-project/sglang#33558"),
+  "held-attention-recomputed": rule("error", "NVIDIA/TensorRT-LLM#16379"),
+  "held-attention-one": rule("error", "unslothai/unsloth#6907"),
+  "held-slopes-from-zero": rule("error", "paiml/aprender#2143"),
+  "held-slopes-naive": rule("error", "ml-explore/mlx#343", "ml-explore/mlx#3071"),
+  "held-slopes-sorted": rule("error", "NVIDIA/TensorRT-LLM#1611"),
+  "held-slopes-bias-max": rule("error", "mosaicml/llm-foundry#172"),
+  "held-buckets-one-sided": rule("error", "lucidrains/x-transformers#10"),
+  "held-positions-in-few-bits": rule("error", "huggingface/candle#3520", "huggingface/transformers#29285"),
+  "held-positions-shifted": rule("error", "huggingface/transformers#22161", "unslothai/unsloth#3837"),
+} as const satisfies Record<string, Rule>;
+
+export type RuleId = keyof typeof RULES;
