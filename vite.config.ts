@@ -1,13 +1,28 @@
-// Two builds. `vite build` makes the site in dist/; `vite build --mode lib` makes build/lib/posenc.js, one ES module
-// for Node and browsers with its .wasm files beside it. The site's lesson is rendered with the library.
+// The builds, by `--mode`. Without one: the site, in dist/. The others make what other people's pages and programs
+// load, in build/package/, and pages in one file, in build/offline/. The lesson is rendered with the `core` build.
 
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { Features } from "lightningcss";
 import type { Plugin, UserConfig } from "vite";
 import { defineConfig } from "vite";
+import { viteSingleFile } from "vite-plugin-singlefile";
+import {
+  firstPaint,
+  guardedFigures,
+  offlinePage,
+  oneFigure,
+  otherBuilds,
+  partials,
+  plainImports,
+  precompress,
+  withoutNeighbours,
+  withoutWorker,
+} from "./scripts/vite-plugins.ts";
+import { galleryPage } from "./web/gallery/page.ts";
 import { builtCore, lesson } from "./web/lesson/plugin.ts";
+import { offline } from "./web/offline/plugin.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 const at = (...path: string[]) => join(root, ...path);
@@ -18,21 +33,34 @@ const shared = {
   base: "./",
   publicDir: false,
   cacheDir: at("build/vite"),
+  // light-dark() stays: what would replace it follows no color-scheme that a script sets, or that a page has.
+  css: { lightningcss: { exclude: Features.LightDark } },
+  worker: { format: "es" },
 } satisfies UserConfig;
 
-const site: UserConfig = {
+const lessonPages = () =>
+  lesson({
+    root,
+    sections: at("web/lesson"),
+    quiz: at("web/quiz/questions.md"),
+    pages: {
+      "teachers.html": at("web/lesson/teachers.md"),
+      "gallery.html": (sections) =>
+        galleryPage(JSON.parse(readFileSync(at("build/package/custom-elements.json"), "utf8")), sections),
+    },
+    out: at("build/lesson"),
+    core: () => builtCore(at("build/package/core.js")),
+  });
+
+const site = (): UserConfig => ({
   ...shared,
   server: { fs: { allow: [root] } },
   plugins: [
-    lesson({
-      root,
-      sections: at("web/lesson"),
-      quiz: at("web/quiz/questions.md"),
-      pages: { "teachers.html": at("web/lesson/teachers.md") },
-      out: at("build/lesson"),
-      core: () => builtCore(at("build/lib/posenc.js")),
-    }),
+    partials(),
+    lessonPages(),
     firstPaint(),
+    otherBuilds({ [at("build/package")]: "", [at("build/offline")]: "" }),
+    offline(),
     precompress(),
   ],
   build: {
@@ -43,92 +71,100 @@ const site: UserConfig = {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      input: { index: at("web/index.html"), teachers: at("web/teachers.html") },
+      input: {
+        index: at("web/index.html"),
+        teachers: at("web/teachers.html"),
+        gallery: at("web/gallery.html"),
+        embed: at("web/embed.html"),
+      },
       external: [/^node:/],
     },
   },
-};
+});
 
-const library: UserConfig = {
-  ...shared,
-  build: {
-    outDir: at("build/lib"),
-    emptyOutDir: true,
-    target: "es2022",
-    assetsInlineLimit: 0,
-    minify: false,
-    modulePreload: { polyfill: false },
-    // Not `build.lib`, which would put the .wasm files into the module as base64.
-    rolldownOptions: {
-      input: { posenc: at("web/posenc.ts") },
-      external: [/^node:/],
-      preserveEntrySignatures: "strict",
-      output: { entryFileNames: "[name].js", assetFileNames: "[name][extname]", codeSplitting: false },
-    },
-  },
-};
-
-export default defineConfig(({ mode }) => (mode === "lib" ? library : site));
-
-/**
- * What the first paint waits for. A stored theme must be set before it, so its script is small, classic and blocking;
- * the fonts are asked for at once, so that no line breaks anew when they arrive.
- */
-function firstPaint(): Plugin {
-  let serving = false;
+/** ES modules for other people's pages and programs: `entries` by the path of their file. */
+function modules(
+  entries: Record<string, string>,
+  { minify = true, inline = false, split = false } = {},
+): UserConfig {
   return {
-    name: "posenc-first-paint",
-    configResolved(config) {
-      serving = config.command === "serve";
+    ...shared,
+    plugins: [guardedFigures(), plainImports(), ...(inline ? [withoutWorker()] : [])],
+    // A worker shares the .wasm files with the modules beside it.
+    worker: {
+      format: "es",
+      rolldownOptions: {
+        output: { entryFileNames: "[name]-[hash].js", assetFileNames: "[name]-[hash][extname]" },
+      },
     },
-    async buildStart() {
-      if (serving) return;
-      this.emitFile({ type: "asset", name: "theme.js", source: await readFile(at("web/theme.js"), "utf8") });
-    },
-    transformIndexHtml: {
-      order: "post",
-      handler(_html, { bundle }) {
-        if (!bundle) return [{ tag: "script", attrs: { src: "/theme.js" }, injectTo: "head-prepend" }];
-        const asset = (name: string): string => {
-          const found = Object.values(bundle).find(
-            (file) => file.type === "asset" && file.names.includes(name),
-          );
-          if (!found) throw new Error(`${name} is not among the built assets`);
-          return `./${found.fileName}`;
-        };
-        const preload = ["text.woff2", "text-semibold.woff2", "math.woff2"].map((name) => ({
-          tag: "link",
-          attrs: { rel: "preload", href: asset(name), as: "font", type: "font/woff2", crossorigin: true },
-          injectTo: "head" as const,
-        }));
-        return [{ tag: "script", attrs: { src: asset("theme.js") }, injectTo: "head" as const }, ...preload];
+    build: {
+      outDir: at("build/package"),
+      emptyOutDir: false,
+      target: "es2022",
+      // Not `build.lib`, which would put the .wasm files into every module as base64.
+      assetsInlineLimit: inline ? Number.MAX_SAFE_INTEGER : 0,
+      minify,
+      modulePreload: false,
+      rolldownOptions: {
+        input: entries,
+        external: [/^node:/],
+        preserveEntrySignatures: "strict",
+        output: {
+          entryFileNames: "[name]",
+          chunkFileNames: "chunks/[name]-[hash].js",
+          assetFileNames: "[name]-[hash][extname]",
+          codeSplitting: split,
+        },
       },
     },
   };
 }
 
-/** Writes file.br and file.gz beside each text and wasm file that is worth it, for static servers. */
-function precompress(): Plugin {
+/** A page in one file that opens by double click. */
+function onePage(html: string, plugins: Plugin[]): UserConfig {
   return {
-    name: "posenc-precompress",
-    apply: "build",
-    writeBundle: {
-      order: "post",
-      sequential: true,
-      async handler({ dir: folder = "" }) {
-        const files = await readdir(folder, { recursive: true });
-        for (const name of files.filter((file) => /\.(html|js|css|svg|json|txt|wasm)$/.test(file))) {
-          const path = join(folder, name);
-          const bytes = await readFile(path);
-          if (bytes.length <= 1024) continue;
-          const params = {
-            [constants.BROTLI_PARAM_QUALITY]: 11,
-            [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-          };
-          await writeFile(`${path}.br`, brotliCompressSync(bytes, { params }));
-          await writeFile(`${path}.gz`, gzipSync(bytes, { level: 9 }));
-        }
-      },
+    ...shared,
+    plugins: [
+      partials(),
+      offlinePage(),
+      ...plugins,
+      withoutNeighbours(),
+      withoutWorker(),
+      viteSingleFile({ removeViteModuleLoader: true }),
+    ],
+    build: {
+      outDir: at("build/offline"),
+      emptyOutDir: false,
+      target: "es2022",
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input: at("web", html), external: [/^node:/] },
     },
   };
 }
+
+const figures = readdirSync(at("web/figures"))
+  .filter((name) => /^pe-.*\.ts$/.test(name))
+  .map((name) => name.replace(/\.ts$/, ""));
+
+const builds: Record<string, () => UserConfig> = {
+  core: () => modules({ "core.js": at("web/posenc.ts") }, { minify: false }),
+  train: () => modules({ "train.js": at("web/train.ts") }, { minify: false }),
+  cli: () => modules({ "cli.js": at("web/cli/main.ts") }, { minify: false }),
+  elements: () =>
+    modules(
+      {
+        "posenc.js": at("web/elements.ts"),
+        ...Object.fromEntries(figures.map((name) => [`figures/${name}.js`, `guarded:${name}`])),
+      },
+      { split: true },
+    ),
+  inline: () => modules({ "posenc.inline.js": at("web/elements.ts") }, { inline: true }),
+  embed: () => modules({ "embed.js": at("web/embed/parent.ts") }),
+  widget: () => modules({ "widget.mjs": at("web/widget.ts") }, { inline: true }),
+  "offline-lesson": () => onePage("index.html", [lessonPages()]),
+  ...Object.fromEntries(
+    figures.map((tag) => [`offline-${tag}`, () => onePage("embed.html", [oneFigure(tag)])]),
+  ),
+};
+
+export default defineConfig(({ mode }) => (builds[mode] ?? site)());

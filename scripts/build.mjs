@@ -1,8 +1,18 @@
-// Builds the lesson: C++ to WebAssembly (twice, with SIMD and without), then the element library and the page.
+// Builds everything: C++ to WebAssembly (twice, with SIMD and without), the npm package, the offline files, the pages.
 //   node scripts/build.mjs [core|site|all]
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { emscriptenEnv, findEmscripten } from "./emscripten.mjs";
+import { writePackage } from "./package.mjs";
 import { bin, Failure, main, ROOT, run, step } from "./run.mjs";
 
 /** Configures a CMake preset and builds `targets` in it. Catch2 is needed only with `tests`. */
@@ -25,34 +35,44 @@ function writeIfChanged(path, bytes) {
   if (!existsSync(path) || !readFileSync(path).equals(bytes)) writeFileSync(path, bytes);
 }
 
-/** web/wasm/: one glue module for both WebAssembly modules. */
+/** web/wasm/: for the core and for training, one glue module for both WebAssembly modules. */
 export async function buildCore() {
   const folder = (variant) => join(ROOT, "build", `wasm-${variant}`);
   const output = join(ROOT, "web/wasm");
-  for (const variant of ["simd", "scalar"]) await compile(`wasm-${variant}`, ["posenc_module"]);
-
-  const [glue, scalarGlue] = ["simd", "scalar"].map((variant) =>
-    readFileSync(join(folder(variant), "posenc.mjs")),
-  );
-  if (!glue.equals(scalarGlue)) throw new Failure("posenc.mjs differs between wasm-simd and wasm-scalar");
-  const evaluates = glue.toString().match(/new Function|\beval\(/);
-  if (evaluates)
-    throw new Failure(`posenc.mjs contains "${evaluates[0]}", which the page's security policy forbids`);
-
   mkdirSync(output, { recursive: true });
-  writeIfChanged(join(output, "posenc.mjs"), glue);
   for (const variant of ["simd", "scalar"])
-    writeIfChanged(
-      join(output, `posenc-${variant}.wasm`),
-      readFileSync(join(folder(variant), "posenc.wasm")),
+    await compile(`wasm-${variant}`, ["posenc_module", "posenc_train_module"]);
+
+  for (const name of ["posenc", "posenc-train"]) {
+    const [glue, scalarGlue] = ["simd", "scalar"].map((variant) =>
+      readFileSync(join(folder(variant), `${name}.mjs`)),
     );
+    if (!glue.equals(scalarGlue)) throw new Failure(`${name}.mjs differs between wasm-simd and wasm-scalar`);
+    const evaluates = glue.toString().match(/new Function|\beval\(/);
+    if (evaluates)
+      throw new Failure(`${name}.mjs contains "${evaluates[0]}", which the page's security policy forbids`);
+
+    writeIfChanged(join(output, `${name}.mjs`), glue);
+    for (const variant of ["simd", "scalar"])
+      writeIfChanged(
+        join(output, `${name}-${variant}.wasm`),
+        readFileSync(join(folder(variant), `${name}.wasm`)),
+      );
+  }
 }
 
-/** What the site is made from: path, size and time of each file. */
+/** What the pages and the package are made from: path, size and time of each file. */
 function siteInputs() {
-  const sources = readdirSync(join(ROOT, "web"), { recursive: true }).map((name) => join("web", name));
-  const files = [...sources, "vite.config.ts", "tsconfig.json", "tsconfig.lib.json", "package-lock.json"];
-  return files
+  const within = (folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, name));
+  const files = [
+    ...within("web"),
+    ...within("scripts"),
+    "vite.config.ts",
+    "tsconfig.json",
+    "tsconfig.lib.json",
+  ];
+  return [...files, "package.json", "package-lock.json"]
     .map((name) => [name, statSync(join(ROOT, name))])
     .filter(([, stat]) => stat.isFile())
     .map(([name, { size, mtimeMs }]) => `${name} ${size} ${mtimeMs}`)
@@ -60,19 +80,42 @@ function siteInputs() {
     .join("\n");
 }
 
-/** dist/ and build/lib/, from web/; nothing to do if nothing there has changed since the last time. */
+/** build/package/, build/offline/ and dist/, from web/; nothing to do if nothing has changed since the last time. */
 export async function buildSite() {
   const stamp = join(ROOT, "build/site.txt");
-  const products = ["dist/index.html", "build/lib/posenc.js", "build/lib/posenc.d.ts"];
+  const products = ["dist/index.html", "build/package/package.json"];
   const made = products.every((path) => existsSync(join(ROOT, path))) && existsSync(stamp);
-  if (made && readFileSync(stamp, "utf8") === siteInputs()) return;
+  const inputs = siteInputs(); // as they are now: what changes during the build is for the next one
+  if (made && readFileSync(stamp, "utf8") === inputs) return;
   rmSync(stamp, { force: true });
-  await step("build: library", async () => {
-    await run(bin("vite"), ["build", "--mode", "lib"]);
+  for (const folder of ["build/package", "build/offline"])
+    rmSync(join(ROOT, folder), { recursive: true, force: true });
+  // Not before setup has installed them.
+  const { build } = await import("vite");
+  const { packScorm } = await import("./scorm.mjs");
+  const vite = (mode) => build({ configFile: join(ROOT, "vite.config.ts"), mode, logLevel: "error" });
+  await step("build: package", async () => {
+    for (const mode of ["core", "train", "cli", "elements", "inline", "widget", "embed"]) await vite(mode);
     await run(bin("tsc"), ["-p", "tsconfig.lib.json"]);
+    await run(process.execPath, ["scripts/manifest.mjs"]);
+    writePackage();
   });
-  await step("build: page", () => run(bin("vite"), ["build"]));
-  writeFileSync(stamp, siteInputs());
+  await step("build: offline files", async () => {
+    const folder = join(ROOT, "build/offline");
+    await vite("offline-lesson");
+    renameSync(join(folder, "index.html"), join(folder, "lesson.html"));
+    mkdirSync(join(folder, "offline"));
+    for (const file of readdirSync(join(ROOT, "build/package/figures"))) {
+      const tag = file.replace(/\.js$/, "");
+      await vite(`offline-${tag}`);
+      renameSync(join(folder, "embed.html"), join(folder, "offline", `${tag}.html`));
+    }
+  });
+  await step("build: pages", async () => {
+    await vite("production");
+    packScorm({ from: join(ROOT, "dist/lesson.html"), to: join(ROOT, "dist/posenc-scorm12.zip") });
+  });
+  writeFileSync(stamp, inputs);
 }
 
 export async function build(part = "all") {

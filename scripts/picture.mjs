@@ -1,13 +1,13 @@
 // Takes the README's picture of the lesson: node scripts/picture.mjs (wants dist/ and Chromium).
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { main, ROOT } from "./run.mjs";
+import { main, ROOT, which } from "./run.mjs";
 import { serve } from "./serve.mjs";
 
 await main(import.meta.url, async () => {
   const { url, close } = await serve({ root: join(ROOT, "dist"), port: 0 });
   const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: which("chromium-headless-shell"),
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"],
   });
   try {

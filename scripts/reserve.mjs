@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { main, ROOT } from "./run.mjs";
+import { main, ROOT, which } from "./run.mjs";
 import { serve } from "./serve.mjs";
 
 const WIDTHS = [320, 360, 768, 1024, 1280, 1600];
@@ -43,7 +43,7 @@ const rules = (heights, indent) =>
 await main(import.meta.url, async () => {
   const { url, close } = await serve({ root: join(ROOT, "dist"), port: 0 });
   const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: which("chromium-headless-shell"),
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"],
   });
   try {

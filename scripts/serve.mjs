@@ -25,9 +25,21 @@ const TYPES = {
 
 /** Sent with every answer. Whatever works under it makes no request to another origin. */
 export const HEADERS = {
+  // Frames without an origin of their own ask for their modules and for WebAssembly as strangers.
+  "Access-Control-Allow-Origin": "*",
   "Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
   "X-Content-Type-Options": "nosniff",
 };
+
+/**
+ * The headers of the page for frames. In a frame without an origin of its own, Safari takes 'self' for nothing, so its
+ * policy says the server's origin too. Based on: WebKit bug 316847.
+ */
+function frameHeaders({ headers: { host = "" } }) {
+  if (!/^[\w.:[\]-]+$/.test(host)) return HEADERS;
+  const policy = HEADERS["Content-Security-Policy"].replaceAll("'self'", `'self' http://${host}`);
+  return { ...HEADERS, "Content-Security-Policy": policy };
+}
 
 /** Vite names a file by its content's hash: such a file never changes. */
 const isHashed = (path) => /\/assets\/[^/]+-[\w-]{8}\.\w+$/.test(path);
@@ -63,9 +75,9 @@ function pathOf(url, prefix) {
   }
 }
 
-async function answer(root, prefix, request, response) {
+async function answer({ root, prefix, headers: always, page }, request, response) {
   const send = (status, headers, body) => {
-    response.writeHead(status, { ...HEADERS, "Content-Length": Buffer.byteLength(body), ...headers });
+    response.writeHead(status, { ...always, "Content-Length": Buffer.byteLength(body), ...headers });
     response.end(request.method === "HEAD" ? undefined : body);
   };
   const text = { "Content-Type": "text/plain; charset=utf-8" };
@@ -74,20 +86,22 @@ async function answer(root, prefix, request, response) {
   if (prefix && request.url === prefix) return send(301, { ...text, Location: `${prefix}/` }, "Moved.\n");
 
   const path = pathOf(request.url, prefix);
+  const made = path && page?.(path);
+  if (made) return send(200, { "Content-Type": TYPES[".html"], "Cache-Control": "no-cache" }, made);
   let found = path && (await find(root, path));
   if (found?.isFolder && !path.endsWith("/"))
     return send(301, { ...text, Location: encodeURI(`${prefix}${path}/`) }, "Moved.\n");
   if (found?.isFolder) found = await find(root, posix.join(path, "index.html"));
   else if (path?.endsWith("/")) found = null;
   if (!found || found.isFolder) {
-    const page = await readFile(join(root, "404.html")).catch(
+    const body = await readFile(join(root, "404.html")).catch(
       () => "<!doctype html><title>404</title><p>No such page.\n",
     );
-    return send(404, { "Content-Type": TYPES[".html"] }, page);
+    return send(404, { "Content-Type": TYPES[".html"] }, body);
   }
 
   const headers = {
-    ...HEADERS,
+    ...(always === HEADERS && posix.basename(path) === "embed.html" ? frameHeaders(request) : always),
     "Content-Type": TYPES[extname(found.file)] ?? "application/octet-stream",
     "Cache-Control": isHashed(path) ? "public, max-age=31536000, immutable" : "no-cache",
     Vary: "Accept-Encoding",
@@ -107,13 +121,16 @@ async function answer(root, prefix, request, response) {
   pipeline(createReadStream(found.file), response, () => {});
 }
 
-/** Serves `root` below `prefix` ("" or "/a/path"); port 0 is any free one. Resolves to { url, port, close }. */
-export async function serve({ root, port = 0, prefix = "" }) {
+/**
+ * Serves `root` below `prefix` ("" or "/a/path") with `headers`; port 0 is any free one. page(path) may give the HTML
+ * of a path that has no file. Resolves to { url, port, close }.
+ */
+export async function serve({ root, port = 0, prefix = "", headers = HEADERS, page }) {
   const folder = await realpath(root).catch(() => {
     throw new Failure(`${root} does not exist: npm run build`);
   });
   const server = createServer((request, response) => {
-    answer(folder, prefix, request, response).catch(() => response.destroy());
+    answer({ root: folder, prefix, headers, page }, request, response).catch(() => response.destroy());
   });
   await new Promise((done, fail) => {
     server.once("error", fail);

@@ -51,13 +51,24 @@ const TEST_TOOLS = [
   },
   // by its number, since every version lays code out differently
   tool("clang-format-14", "clang-format-14", null, "clang-format-14"),
-  tool("Chromium", "chromium", null, "chromium"),
+  tool("Chromium", "chromium-headless-shell", null, "chromium-headless-shell"),
   tool("Firefox ESR", "firefox-esr", null, "firefox-esr"),
   tool("WebKitGTK's driver", "WebKitWebDriver", null, "webkit2gtk-driver"),
   tool("Xvfb", "Xvfb", null, "xvfb"),
   {
     ...tool("The DejaVu font", null, null, "fonts-dejavu-core"),
     found: () => anyOf("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"),
+  },
+  // whose sites hold figures in the tests
+  tool("MkDocs", "mkdocs", null, "mkdocs"),
+  {
+    ...tool("Material for MkDocs", null, null, "mkdocs-material"),
+    found: () => anyOf("/usr/share/mkdocs/themes/material"),
+  },
+  tool("Sphinx", "sphinx-build", null, "python3-sphinx"),
+  {
+    ...tool("Sphinx's theme Furo", null, null, "furo"),
+    found: () => anyOf("/usr/lib/python3/dist-packages/furo"),
   },
 ];
 
@@ -77,8 +88,11 @@ function complaint({ name, found, place, least }) {
 }
 
 export function checkNode(version = process.versions.node) {
-  if (isOlder(version, "20"))
-    throw new Failure(`Node ${version} is too old (20 or newer is needed): npm install --global n && n 20`);
+  const newEnough = !isOlder(version, "22.12") || (!isOlder(version, "20.19") && isOlder(version, "21"));
+  if (!newEnough)
+    throw new Failure(
+      `Node ${version} is too old (20.19 or newer, or 22.12 or newer, is needed): npm install --global n && n 22`,
+    );
 }
 
 /** Installs the Debian packages of the tools that are missing or too old, then looks again. */

@@ -118,6 +118,7 @@ async function test(names) {
   if (unknown) throw new Failure(`"${unknown}" is not a suite: ${Object.keys(SUITES).join(", ")}`);
   await setup({ tests: true });
   const rows = [];
+  // One after the other: two browsers side by side on two cores take longer than in turn.
   for (const name of names.length > 0 ? names : Object.keys(SUITES))
     rows.push({ name, ...(await runSuite(name)) });
 
