@@ -13,7 +13,11 @@ const ARGS = [
 ];
 
 export async function launch() {
-  const browser = await chromium.launch({ executablePath: which("chromium"), args: ARGS, timeout: 60_000 });
+  const browser = await chromium.launch({
+    executablePath: which("chromium-headless-shell"),
+    args: ARGS,
+    timeout: 60_000,
+  });
 
   async function open({ width, height, colorScheme, reducedMotion, script }) {
     const context = await browser.newContext({
@@ -22,12 +26,17 @@ export async function launch() {
       reducedMotion: reducedMotion ? "reduce" : "no-preference",
       javaScriptEnabled: script,
     });
+    const requests = [];
+    context.on("request", (request) => requests.push(request.url()));
+    return { ...(await openIn(context, requests)), close: () => context.close() };
+  }
+
+  async function openIn(context, requests) {
     const page = await context.newPage();
     const errors = [];
-    const requests = [];
+    let debug;
     page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
     page.on("pageerror", (error) => errors.push(String(error)));
-    context.on("request", (request) => requests.push(request.url()));
     return {
       goto: (url) => page.goto(url),
       evaluate: (expression) => page.evaluate(expression),
@@ -39,7 +48,16 @@ export async function launch() {
       screenshot: (path) => page.screenshot({ path }),
       errors: async () => [...errors],
       requests: async () => [...requests],
-      close: () => context.close(),
+      async heap() {
+        debug ??= await context.newCDPSession(page);
+        await debug.send("Performance.enable");
+        await debug.send("HeapProfiler.collectGarbage");
+        const { metrics } = await debug.send("Performance.getMetrics");
+        const found = Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
+        return { nodes: found.Nodes, listeners: found.JSEventListeners, bytes: found.JSHeapUsedSize };
+      },
+      sibling: () => openIn(context, requests),
+      close: () => page.close(),
     };
   }
 

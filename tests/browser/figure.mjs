@@ -10,9 +10,12 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** The narrowest window that the lesson is made for: 320 pixels, and the scroll bar that a desktop shows. */
 export const PHONE = { width: 336, height: 800 };
 
-/** The figure `tag` of a page, opened at `base` with a query, in view and drawn. */
-export async function openFigure(page, base, tag, query = "") {
-  await page.goto(`${base}${query}`);
+/** The figure `tag` of the lesson shortened to its sections, opened with a query, in view and drawn. */
+export const openFigure = (page, base, tag, query = "") => figureAt(page, `${base}${tag}.html${query}`, tag);
+
+/** The figure `tag` of the page at `url`, in view and drawn. */
+export async function figureAt(page, url, tag) {
+  await page.goto(url);
   await page.evaluate((name) => document.querySelector(name).scrollIntoView({ behavior: "instant" }), tag);
   await page.waitFor((name) => document.querySelector(name)?.shadowRoot?.querySelector("footer"), tag);
   const figure = new Figure(page, tag);

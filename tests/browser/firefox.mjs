@@ -17,6 +17,11 @@ const start = ({ colorScheme, reducedMotion }) =>
     },
   });
 
+// Said of a formula that Firefox lays out before it has read its end; tests/node/page.test.mjs counts the children.
+const HALF_READ = /Invalid markup: Incorrect number of children for <m\w+\/> tag/;
+
+const twoFrames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+
 export async function launch() {
   const browsers = new Map();
   const browserFor = (media) => {
@@ -30,11 +35,18 @@ export async function launch() {
     if (!script) throw new Error("Firefox cannot be told to open a page without script");
     const browser = await browserFor({ colorScheme, reducedMotion });
     const context = await browser.createBrowserContext();
-    const page = await context.newPage();
+    return { ...(await openIn(context, { width, height }, "tab")), close: () => context.close() };
+  }
+
+  async function openIn(context, viewport, type) {
+    const page = await context.newPage({ type });
     const errors = [];
     const requests = [];
-    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-    page.on("pageerror", (error) => errors.push(String(error)));
+    const note = (text) => {
+      if (!HALF_READ.test(text)) errors.push(text);
+    };
+    page.on("console", (message) => message.type() === "error" && note(message.text()));
+    page.on("pageerror", (error) => note(String(error)));
     page.on("request", (request) => requests.push(request.url()));
     page.on("requestfailed", (request) => errors.push(`request failed: ${request.url()}`));
     page.on(
@@ -42,21 +54,22 @@ export async function launch() {
       (answer) => answer.status() >= 400 && errors.push(`${answer.status()}: ${answer.url()}`),
     );
     // not page.setViewport, which also sets the screen's orientation: Firefox 140 has no such command
-    await page
-      .mainFrame()
-      .browsingContext.setViewport({ viewport: { width, height }, devicePixelRatio: null });
+    await page.mainFrame().browsingContext.setViewport({ viewport, devicePixelRatio: null });
     return {
       goto: (url) => page.goto(url),
       evaluate: (expression) => page.evaluate(expression),
       async pointer(type, x, y) {
         if (type === "move") await page.mouse.move(x, y);
         else await page.mouse[type]();
+        // Firefox answers before the page has heard of it, and a question may arrive before the pointer does.
+        if (type === "up") await page.evaluate(twoFrames).catch(() => {}); // the page may have gone
       },
       key: (type, key) => page.keyboard[type](key),
       screenshot: (path) => page.screenshot({ path }),
       errors: async () => [...errors],
       requests: async () => [...requests],
-      close: () => context.close(),
+      sibling: () => openIn(context, viewport, "window"),
+      close: () => page.close(),
     };
   }
 

@@ -1,6 +1,6 @@
 // One page of a browser, the same for all engines. An engine provides a `driver` with
 //   goto(url), evaluate(expression) → string, pointer("move" | "down" | "up", x, y), key("down" | "up", key),
-//   screenshot(path), errors() → string[], requests() → string[], close()
+//   screenshot(path), errors() → string[], requests() → string[], sibling() → driver, close()
 // and everything that a test calls is built here from these.
 //
 // A target is a path of CSS selectors that steps into shadow roots ("pe-heatmap >> .plot"), or a point { x, y } of
@@ -49,16 +49,24 @@ export class Page {
     }
   }
 
-  /** Scrolls the target into view and returns its { x, y, width, height } in the viewport. */
+  /** Scrolls the target into view and returns its { x, y, width, height } in the viewport, where it has come to rest. */
   async box(path) {
-    const box = await this.evaluate(
-      `const find = ${find};
-       const element = find(${JSON.stringify(path)});
-       if (!element) return null;
-       element.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
-       const { x, y, width, height } = element.getBoundingClientRect();
-       return { x, y, width, height };`,
-    );
+    const measure = async () =>
+      this.evaluate(
+        `const find = ${find};
+         const element = find(${JSON.stringify(path)});
+         if (!element) return null;
+         element.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
+         const { x, y, width, height } = element.getBoundingClientRect();
+         return { x, y, width, height };`,
+      );
+    let box = await measure();
+    for (let tries = 0; box && tries < 20; tries++) {
+      const before = box;
+      await wait(20);
+      box = await measure();
+      if (JSON.stringify(box) === JSON.stringify(before)) break;
+    }
     if (!box) throw new Error(`no element at "${path}"`);
     if (box.width === 0 || box.height === 0) throw new Error(`"${path}" has no area to point at`);
     return box;
@@ -70,17 +78,18 @@ export class Page {
     return { x: x + width / 2, y: y + height / 2 };
   }
 
-  #pointer(type, { x, y }) {
+  /** Moves, presses or lifts the pointer, "move", "down" or "up", at a point of the viewport. */
+  pointer(type, { x, y }) {
     return this.#driver.pointer(type, Math.round(x), Math.round(y));
   }
 
   async hover(target) {
-    await this.#pointer("move", await this.#point(target));
+    await this.pointer("move", await this.#point(target));
   }
 
   async click(target) {
     const point = await this.#point(target);
-    for (const type of ["move", "down", "up"]) await this.#pointer(type, point);
+    for (const type of ["move", "down", "up"]) await this.pointer(type, point);
   }
 
   /** Drags from a target to a target, or by { dx, dy }, in `steps` moves. */
@@ -89,13 +98,13 @@ export class Page {
     const { dx, dy } = Object(to);
     const isOffset = dx !== undefined || dy !== undefined;
     const end = isOffset ? { x: start.x + (dx ?? 0), y: start.y + (dy ?? 0) } : await this.#point(to);
-    await this.#pointer("move", start);
-    await this.#pointer("down", start);
+    await this.pointer("move", start);
+    await this.pointer("down", start);
     for (let i = 1; i <= steps; ++i) {
       const t = i / steps;
-      await this.#pointer("move", { x: start.x + t * (end.x - start.x), y: start.y + t * (end.y - start.y) });
+      await this.pointer("move", { x: start.x + t * (end.x - start.x), y: start.y + t * (end.y - start.y) });
     }
-    await this.#pointer("up", end);
+    await this.pointer("up", end);
   }
 
   async press(keys) {
@@ -128,6 +137,17 @@ export class Page {
   /** The addresses requested so far, the page's own included. */
   requests() {
     return this.#driver.requests();
+  }
+
+  /** Another page beside this one, in a window of its own: it has the same storage, and is closed with this one at
+   * the latest. */
+  async sibling() {
+    return new Page(await this.#driver.sibling());
+  }
+
+  /** Collects the garbage; resolves to what then lives: { nodes, listeners, bytes }. In Chromium alone. */
+  heap() {
+    return this.#driver.heap();
   }
 
   close() {

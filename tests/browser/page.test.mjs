@@ -1,31 +1,8 @@
 // What the built page owes every reader, whatever its figures show.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { HEADERS } from "../../scripts/serve.mjs";
+import { accessible, emptySections, fits, ground, openWithoutScript, readThrough } from "./reading.mjs";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SECTIONS = 21; // the introduction, and twenty that are numbered
-
-/** Scrolls through the whole page, since figures load when they come near the window. */
-async function readThrough(page) {
-  await page.evaluate(async () => {
-    for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
-      scrollTo({ top: y, behavior: "instant" });
-      await new Promise((done) => setTimeout(done, 60));
-    }
-  });
-  // the page marks a figure whose module did not arrive, and says so on the console
-  const settled = () => !document.querySelector("figure > :not(:defined):not(.failed)");
-  await page.waitFor(settled, undefined, { timeout: 30_000 });
-}
-
-/** The parts of the lesson that show nothing, and how many parts there are. */
-const emptySections = () => {
-  const parts = [...document.querySelectorAll("article > header[id], article > section[id]")];
-  const isShown = (text) => text.checkVisibility() && text.textContent.trim().length > 40;
-  const shown = (part) => [...part.querySelectorAll("p")].some(isShown);
-  return { total: parts.length, empty: parts.filter((part) => !shown(part)).map((part) => part.id) };
-};
 
 /** Presses Tab until the focused element matches, and returns how often. */
 async function tabTo(page, selector, most) {
@@ -35,52 +12,6 @@ async function tabTo(page, selector, most) {
   }
   throw new Error(`${most} times Tab did not lead to ${selector}`);
 }
-
-/** Brightness of the page's ground, 0 to 255. */
-const ground = () => {
-  const [red, green, blue] = getComputedStyle(document.body)
-    .backgroundColor.match(/[\d.]+/g)
-    .map(Number);
-  return (red + green + blue) / 3;
-};
-
-/** What axe-core finds serious, as "rule: element" lines. */
-async function seriousFindings(page) {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
-    return violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .flatMap(({ id, nodes }) =>
-        nodes.map(({ target, any }) => `${id}: ${target} ${any[0]?.message ?? ""}`),
-      );
-  });
-}
-
-const accessible = (colorScheme) => ({
-  name: `axe-core finds nothing serious in ${colorScheme} colours`,
-  page: { colorScheme },
-  async run({ page, base, assert }) {
-    await page.goto(base);
-    await readThrough(page);
-    assert.equal((await page.evaluate(ground)) < 128, colorScheme === "dark");
-    assert.deepEqual(await seriousFindings(page), []);
-  },
-});
-
-const fits = (width) => ({
-  name: `the page is never wider than a window of ${width} px`,
-  page: { width, height: 800 },
-  async run({ page, base, assert }) {
-    await page.goto(base);
-    await readThrough(page);
-    const size = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = document.documentElement;
-      return { scrollWidth, clientWidth };
-    });
-    assert.ok(size.scrollWidth <= size.clientWidth, `${size.scrollWidth} px in ${size.clientWidth} px`);
-  },
-});
 
 export default [
   {
@@ -118,17 +49,7 @@ export default [
   {
     name: "the article is there without script",
     async run({ newPage, base, engine, assert }) {
-      // Firefox cannot run without script here: it shows the markup as a reader without script gets it
-      const script = engine === "firefox";
-      const page = await newPage({ script });
-      await page.goto(base);
-      if (script) {
-        await page.evaluate(async () => {
-          const html = await (await fetch(location.href)).text();
-          const bare = new DOMParser().parseFromString(html, "text/html");
-          document.body.replaceWith(bare.body);
-        });
-      }
+      const page = await openWithoutScript(newPage, engine, base);
       assert.deepEqual(await page.evaluate(emptySections), { total: SECTIONS, empty: [] });
       assert.equal(
         await page.evaluate(() => document.querySelector("fieldset.theme").checkVisibility()),
@@ -202,9 +123,9 @@ export default [
       assert.equal(await page.evaluate(isOpen), false);
     },
   },
-  fits(320),
-  fits(360),
-  fits(1280),
-  accessible("light"),
-  accessible("dark"),
+  fits("the page", "", 320),
+  fits("the page", "", 360),
+  fits("the page", "", 1280),
+  accessible("the lesson", "", "light"),
+  accessible("the lesson", "", "dark"),
 ];

@@ -1,6 +1,6 @@
 // WebKitGTK, which stands in for Safari, through the W3C WebDriver protocol in a virtual X display. Every page has a
-// browser of its own (about a second), since media settings are given at its start. The protocol tells neither
-// requests nor console messages. So the browser's traffic passes through a proxy here, which notes every address
+// browser and a display of its own, since media settings are given at its start; as that takes a second or two, the
+// next one starts while this one is at work. The protocol tells neither requests nor console messages. So the browser's traffic passes through a proxy here, which notes every address
 // and puts a first script into each HTML page that collects its errors. Not seen: the console of workers, and
 // errors that happen while a page is being left. A page without script still hides its <noscript>. Shift+Tab works,
 // but its event's key is "Unidentified".
@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { createServer, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pipeline } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 
 /** WebDriver's code points for the keys that are no characters. */
@@ -33,6 +34,9 @@ const KEYS = {
 
 /** Without this, MiniBrowser's tool bar keeps its window wider than a telephone. */
 const TOOLBAR_CSS = "* { min-width: 0; min-height: 0; padding: 0; margin: 0; border: 0; font-size: 1px; }";
+
+/** The settings of most pages. */
+const PLAIN = { colorScheme: "light", reducedMotion: false, script: true };
 
 const FIRST_SCRIPT = "/first-script-of-the-tests.js";
 
@@ -101,14 +105,14 @@ async function freePort() {
   return port;
 }
 
-/** The display number that a new X server chooses. */
+/** A new X server, and the display number that it chooses. */
 async function startDisplay() {
   const server = start("Xvfb", ["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", "1920x1600x24"]);
   const number = await new Promise((resolve, reject) => {
     server.stdout.once("data", (data) => resolve(String(data).trim()));
     server.once("close", (status) => reject(new Error(`Xvfb ended with status ${status}`)));
   });
-  return `:${number}`;
+  return { server, name: `:${number}` };
 }
 
 /** A proxy to this machine's own servers. Notes what is requested and what fails. */
@@ -127,15 +131,18 @@ async function startProxy() {
       if (!response.headersSent) response.writeHead(status).end();
     };
     if (url.hostname !== "127.0.0.1") return fail(502);
-    const isPage = request.headers.accept?.includes("text/html");
+    // a service worker asks for pages as for any other file
+    const isPage = request.headers.accept?.includes("text/html") || /(\/|\.html)$/.test(url.pathname);
     const headers = isPage ? { ...request.headers, "accept-encoding": "identity" } : request.headers;
     const upstream = httpRequest(url, { method: request.method, headers }, async (answer) => {
       if (answer.statusCode >= 400) errors.push(`${answer.statusCode}: ${url.href}`);
       if (!answer.headers["content-type"]?.startsWith("text/html")) {
         response.writeHead(answer.statusCode, answer.headers);
-        return answer.pipe(response);
+        return pipeline(answer, response, () => {});
       }
-      const html = Buffer.concat(await answer.toArray()).toString();
+      const bytes = await answer.toArray().catch(() => response.destroy());
+      if (response.destroyed) return;
+      const html = Buffer.concat(bytes).toString();
       const { "content-length": _, ...rest } = answer.headers;
       response.writeHead(answer.statusCode, rest);
       response.end(html.replace(/<head[^>]*>/, `$&<script src="${FIRST_SCRIPT}"></script>`));
@@ -185,15 +192,16 @@ async function startDriver(env) {
 }
 
 export async function launch() {
-  const display = await startDisplay();
   const binary = readdirSync("/usr/lib")
     .map((name) => `/usr/lib/${name}/webkit2gtk-4.1/MiniBrowser`)
     .find(existsSync);
 
-  async function open({ width, height, colorScheme, reducedMotion, script }) {
-    const proxy = await startProxy();
+  /** A browser with one window, of any size. */
+  async function begin({ colorScheme, reducedMotion, script }) {
+    const [display, proxy] = await Promise.all([startDisplay(), startProxy()]);
     const { child, send } = await startDriver({
-      DISPLAY: display,
+      DISPLAY: display.name,
+      WEBKIT_SKIA_ENABLE_CPU_RENDERING: "1", // what there is of a graphics card is a program, and slower
       XDG_CONFIG_HOME: gtkConfig(reducedMotion),
     });
     const args = ["--automation", `--proxy=${proxy.url}`];
@@ -203,21 +211,62 @@ export async function launch() {
       capabilities: { alwaysMatch: { "webkitgtk:browserOptions": { binary, args } } },
     });
     const command = (method, path, body) => send(method, `/session/${session.sessionId}${path}`, body);
+    const current = await command("GET", "/window");
+    async function close() {
+      await command("DELETE", "").catch(() => {});
+      kill(child);
+      kill(display.server);
+      proxy.close();
+    }
+    return { command, current, proxy, version: session.capabilities.browserVersion, close };
+  }
 
-    const execute = (script) => command("POST", "/execute/sync", { script, args: [] });
-    // The driver now and then loses what an asynchronous script answers a second later, so the page keeps the answer
-    // until it is asked for.
+  let next = begin(PLAIN);
+
+  async function open({ width, height, ...media }) {
+    const isPlain = Object.keys(PLAIN).every((key) => media[key] === PLAIN[key]);
+    const browser = await (isPlain ? next : begin(media));
+    if (isPlain) {
+      next = begin(PLAIN);
+      next.catch(() => {}); // whoever opens the next page hears of it
+    }
+    return { ...(await openIn({ ...browser, width, height })), close: browser.close };
+  }
+
+  /** The page in the window that a session shows at present. Commands of its windows must not be under way at once. */
+  async function openIn(session) {
+    const { proxy, width, height } = session;
+    const handle = session.current;
+    async function command(...given) {
+      if (session.current !== handle) await session.command("POST", "/window", { handle });
+      session.current = handle;
+      return session.command(...given);
+    }
+
+    // The driver now and then loses an answer, so every script may be run again: the page keeps what it has found until
+    // that has been heard.
+    async function execute(script, tries = 5) {
+      try {
+        return await command("POST", "/execute/sync", { script, args: [] });
+      } catch (error) {
+        if (tries === 1 || !/Could not parse script result/.test(error.message)) throw error;
+        return execute(script, tries - 1);
+      }
+    }
     let asked = 0;
+    const heard = [];
     async function evaluate(expression) {
       const name = `answer${++asked}`; // several may be under way at once
-      await execute(`Promise.resolve().then(() => ${expression})
+      const forget = heard.splice(0).map((old) => `delete window.${old};`);
+      await execute(`${forget.join("")} if (window.${name}) return; window.${name} = { pending: true };
+        Promise.resolve().then(() => ${expression})
         .then((value) => { window.${name} = { value }; }, (error) => { window.${name} = { error: String(error) }; });`);
       for (;;) {
-        const answer = await execute(
-          `const answer = window.${name}; delete window.${name}; return answer ?? null;`,
-        );
-        if (answer?.error) throw new Error(answer.error);
-        if (answer) return answer.value;
+        const answer = await execute(`return window.${name} ?? null;`);
+        if (!answer) throw new Error("another page was opened before this one had answered");
+        if (!answer.pending) heard.push(name);
+        if (answer.error) throw new Error(answer.error);
+        if (!answer.pending) return answer.value;
         await new Promise((done) => setTimeout(done, 10));
       }
     }
@@ -243,7 +292,6 @@ export async function launch() {
     const collect = async () =>
       errors.push(...JSON.parse(await evaluate("JSON.stringify(window.pageErrors?.splice(0) ?? [])")));
     return {
-      version: session.capabilities.browserVersion,
       async goto(url) {
         await collect();
         await command("POST", "/url", { url });
@@ -266,21 +314,19 @@ export async function launch() {
         return [...errors, ...proxy.errors];
       },
       requests: async () => [...proxy.requests],
+      async sibling() {
+        const { handle: another } = await command("POST", "/window/new", { type: "window" });
+        await session.command("POST", "/window", { handle: another });
+        session.current = another;
+        return openIn(session);
+      },
       async close() {
-        await command("DELETE", "").catch(() => {});
-        kill(child);
-        proxy.close();
+        await command("DELETE", "/window");
+        session.current = null;
       },
     };
   }
 
-  const first = await open({
-    width: 800,
-    height: 600,
-    colorScheme: "light",
-    reducedMotion: false,
-    script: true,
-  });
-  await first.close();
-  return { version: first.version, open, close: async () => running.forEach(kill) };
+  const { version } = await next;
+  return { version, open, close: async () => running.forEach(kill) };
 }

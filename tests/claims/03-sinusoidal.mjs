@@ -138,6 +138,50 @@ export default [
     },
   },
   {
+    says: "### A million positions",
+    check(posenc) {
+      const map = posenc.tileMap({ map: "sinusoidal", seqLen: 2 ** 20, dims: dModel });
+      const [first, last] = [0, 1e6 - 1].map((x0) =>
+        map.values({ x0, y0: 0, cellsX: 1, cellsY: 1, width: 1, height: dModel }),
+      );
+      same(first, posenc.sinusoidalRows(Float64Array.of(0), { dModel }), 2 ** -24);
+      same(last, posenc.sinusoidalRows(Float64Array.of(1e6 - 1), { dModel }), 2 ** -24);
+    },
+  },
+  {
+    says: "The mean of a wave over whole turns is nothing, so the fast rows turn grey, one pair after the other",
+    check(posenc) {
+      const map = posenc.tileMap({ map: "sinusoidal", seqLen: 2 ** 20, dims: dModel });
+      let grey = 0;
+      for (const cellsX of [1, 16, 256, 4096]) {
+        const means = map.values({ x0: 0, y0: 0, cellsX, cellsY: 1, width: 64, height: dModel });
+        const heights = range(dModel).map((row) =>
+          means.subarray(64 * row, 64 * (row + 1)).reduce((most, mean) => Math.max(most, Math.abs(mean)), 0),
+        );
+        const now = heights.findIndex((height) => height > 0.5);
+        assert.ok(now > grey || cellsX === 1, `${now} grey rows, then ${grey}`);
+        assert.ok(heights.slice(0, now).every((height) => height <= 0.5));
+        grey = now;
+      }
+    },
+  },
+  {
+    says: "slow waves appear in the grey rows. They are not in the table.",
+    check(posenc) {
+      const [step, rows] = [64, 1024];
+      const sampled = posenc.sinusoidalTable({ seqLen: rows, dModel, positionStep: step });
+      const turns = step / wavelength(invFreqOf(posenc)[2]);
+      const seeming = step / Math.abs(turns - Math.round(turns));
+      above(seeming, 2 * step);
+      for (let i = 0; i < rows; i++) {
+        const sign = Math.sign(turns - Math.round(turns));
+        assert.ok(
+          Math.abs(sampled[i * dModel + 4] - Math.sin((sign * 2 * Math.PI * i * step) / seeming)) < 1e-5,
+        );
+      }
+    },
+  },
+  {
     says: "The formula has a value for every position.",
     check(posenc) {
       const rows = posenc.sinusoidalRows(Float64Array.of(0, 1e6, 1e12), { dModel });

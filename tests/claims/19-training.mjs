@@ -1,4 +1,4 @@
-// The figures of this section were measured by the training study; its tables stand in study.json, and each row of the
+// The figures of this section were measured by the training study; its tables stand in web/figures/training-study.json, and each row of the
 // prose is quoted as those tables have it. What follows from them is computed.
 
 import assert from "node:assert/strict";
@@ -54,15 +54,19 @@ export default [
     },
   },
   {
-    says: "T5 has 16 buckets and a `max_distance` of 16, so that training fills every bucket.",
+    says: "T5 has 16 buckets and a `max_distance` of 16, so that training fills every bucket that a longer test uses.",
     check(posenc) {
       const config = { numBuckets: shared.t5Buckets, maxDistance: shared.t5MaxDistance };
-      const ends = shared.trainedLength - 1;
-      const offsets = Int32Array.from({ length: 2 * ends + 1 }, (_, i) => i - ends);
-      const decoder = posenc.t5Buckets(offsets, { ...config, bidirectional: false });
-      assert.deepEqual([new Set(decoder).size, config.maxDistance], [16, 16]);
-      // an encoder never uses the bucket of distance 0 to the right
-      assert.equal(new Set(posenc.t5Buckets(offsets, config)).size, 15);
+      for (const bidirectional of [true, false]) {
+        const used = (length) => {
+          const offsets = Int32Array.from({ length: 2 * length - 1 }, (_, i) => i - length + 1);
+          return [...new Set(posenc.t5Buckets(offsets, { ...config, bidirectional }))].sort((a, b) => a - b);
+        };
+        const trained = used(shared.trainedLength);
+        assert.deepEqual(used(8 * shared.trainedLength), trained);
+        // an encoder never uses the bucket of distance 0 to the right
+        assert.equal(trained.length, bidirectional ? 15 : 16);
+      }
     },
   },
   {
@@ -175,7 +179,7 @@ export default [
     },
   },
   {
-    says: `Two layers, 600 steps, 16 symbols: find an earlier occurrence of the current symbol and repeat what followed. Mean accuracy in %.\n\n${head}`,
+    says: `Two layers, 600 steps, 16 symbols: find the latest earlier occurrence of the current symbol and repeat what followed it. Mean accuracy in %.\n\n${head}`,
     check() {
       assert.deepEqual([induction.numLayers, induction.steps, induction.symbols], [2, 600, 16]);
       headings();

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { loadPosenc } from "../../build/lib/posenc.js";
+import { loadPosenc } from "../../build/package/core.js";
 import { numeralsOf } from "./prose.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));

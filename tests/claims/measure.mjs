@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 /** The training study: mean ± standard deviation over its seeds, by task, encoding and multiple of the trained length. */
-export const study = JSON.parse(readFileSync(new URL("study.json", import.meta.url), "utf8"));
+export const study = JSON.parse(
+  readFileSync(new URL("../../web/figures/training-study.json", import.meta.url), "utf8"),
+);
 /** The mean of one cell. */
 export const measured = (task, encoding, multiple = 1) =>
   Number.parseFloat(study[task].rows[encoding][study.shared.lengths.indexOf(multiple)]);

@@ -3,14 +3,15 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { hasSimd, loadPosenc } from "posenc";
 
-const wasm = (variant) => readFile(new URL(`../../build/lib/posenc-${variant}.wasm`, import.meta.url));
+const wasm = (variant) => readFile(new URL(`../../web/wasm/posenc-${variant}.wasm`, import.meta.url));
 const simd = await loadPosenc();
-const scalar = await loadPosenc({ wasm: wasm("scalar"), simd: false });
+const scalar = await loadPosenc({ wasmBinary: await wasm("scalar"), simd: false });
 const f64 = (...values) => Float64Array.from(values);
 
 const throws = (run, name, ...parts) =>
@@ -98,6 +99,42 @@ test("a wrong value is a RangeError with the core's sentence and the value", () 
     () => simd.similarity(f64(1, 2, 3), 2, 2),
     "RangeError",
     /table must have 4 entries, rows × cols; got 3/,
+  );
+});
+
+test("the similarity from offsets is that of the table's rows, and asks for an even dModel", () => {
+  const config = { seqLen: 30, dModel: 16, positionStep: 2 };
+  const general = simd.similarity(simd.sinusoidalTable(config), 30, 16);
+  for (const core of [simd, scalar]) {
+    // 16 products of two entries within 2^-24 each, and 16 roundings of sums up to 8
+    for (const [i, value] of core.sinusoidalSimilarity(config).entries())
+      assert.ok(Math.abs(value - general[i]) < (2 * 16 + 16 * 8) * 2 ** -24, `entry ${i}`);
+  }
+  throws(
+    () => simd.sinusoidalSimilarity({ seqLen: 4, dModel: 5 }),
+    "RangeError",
+    /d_model must be even.*got d_model = 5/,
+  );
+  throws(() => simd.sinusoidalSimilarity({ dModel: 4 }), "TypeError", /seqLen must be an integer/);
+});
+
+test("a colour map goes into the pixels that are handed in, if they have its size", () => {
+  const values = Float32Array.of(-1, 0, 0.5, Number.NaN);
+  const config = { rows: 2, cols: 2, width: 2, height: 2 };
+  const pixels = new Uint8ClampedArray(16);
+  const fresh = simd.colormap(values, simd.lut(), config);
+  assert.equal(simd.colormap(values, simd.lut(), config, pixels), pixels);
+  assert.deepEqual(pixels, fresh);
+  assert.deepEqual([...fresh.slice(12)], [0, 0, 0, 0]);
+  throws(
+    () => simd.colormap(values, simd.lut(), config, new Uint8ClampedArray(15)),
+    "RangeError",
+    /pixels must have 16 entries, width × height × 4; got 15/,
+  );
+  throws(
+    () => simd.colormap(values, simd.lut(), config, new Uint8Array(16)),
+    "TypeError",
+    /pixels must be a Uint8ClampedArray/,
   );
 });
 
@@ -285,9 +322,36 @@ test("huge shares of work and memory are refused, and the core works on", () => 
 });
 
 test("a module that is not the core is an error, not a hang", async () => {
-  await assert.rejects(loadPosenc({ wasm: new Uint8Array([1, 2, 3, 4]) }), WebAssembly.CompileError);
+  await assert.rejects(loadPosenc({ wasmBinary: new Uint8Array([1, 2, 3, 4]) }), WebAssembly.CompileError);
   const truncated = (await wasm("simd")).subarray(0, 5000);
-  await assert.rejects(loadPosenc({ wasm: truncated }));
+  await assert.rejects(loadPosenc({ wasmBinary: truncated }));
+  const empty = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
+  await assert.rejects(loadPosenc({ wasmBinary: empty }), TypeError);
+});
+
+test("a page in the place of a module is said by its address", async () => {
+  const server = createServer((_, response) => response.end("<!doctype html><title>Not here</title>"));
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const wasmUrl = `http://127.0.0.1:${server.address().port}/posenc.wasm`;
+  try {
+    await assert.rejects(loadPosenc({ wasmUrl }), { message: `${wasmUrl} is no WebAssembly module` });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test("an option that is none, or of a wrong kind, is named", async () => {
+  for (const [options, message] of [
+    [null, "options must be an object, got null"],
+    ["posenc.wasm", 'options must be an object, got "posenc.wasm"'],
+    [{ wasmURL: "posenc.wasm" }, 'options has no field "wasmURL"; it has wasmUrl, wasmBinary, simd'],
+    [{ wasmUrl: 5 }, "wasmUrl must be a string or a URL, got 5"],
+    [{ wasmBinary: "posenc" }, 'wasmBinary must be an ArrayBuffer or a view of one, got "posenc"'],
+    [{ simd: "no" }, 'simd must be true or false, got "no"'],
+  ]) {
+    await assert.rejects(loadPosenc(options), { name: "TypeError", message });
+  }
 });
 
 test("nothing is evaluated from a string", async () => {

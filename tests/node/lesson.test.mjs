@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runnerImport } from "vite";
-import { loadPosenc } from "../../build/lib/posenc.js";
+import { loadPosenc } from "../../build/package/core.js";
 
 const lesson = join(dirname(fileURLToPath(import.meta.url)), "../../web/lesson");
 const load = async (name) =>

@@ -19,7 +19,7 @@ const pageOf = (name) => {
   };
 };
 const lesson = pageOf("index.html");
-const pages = [lesson, pageOf("teachers.html")];
+const pages = [lesson, pageOf("teachers.html"), pageOf("gallery.html")];
 const files = readdirSync(dist, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name));
@@ -100,9 +100,13 @@ test("only links lead to another origin", () => {
   }
 });
 
-test("text and wasm files over a kilobyte have .br and .gz twins with the same bytes", () => {
+test("text and wasm files over a kilobyte that a page fetches have .br and .gz twins with the same bytes", () => {
+  const savedOnce = [join(dist, "offline/"), join(dist, "lesson.html")];
   const compressible = files.filter(
-    (name) => /\.(html|js|css|svg|json|txt|wasm)$/.test(name) && readFileSync(name).length > 1024,
+    (name) =>
+      /\.(html|m?js|css|svg|json|txt|wasm)$/.test(name) &&
+      !savedOnce.some((path) => name.startsWith(path)) &&
+      readFileSync(name).length > 1024,
   );
   assert.ok(compressible.length >= 3);
   for (const file of compressible) {
@@ -110,6 +114,28 @@ test("text and wasm files over a kilobyte have .br and .gz twins with the same b
     assert.ok(brotliDecompressSync(readFileSync(`${file}.br`)).equals(bytes), `${file}.br`);
     assert.ok(gunzipSync(readFileSync(`${file}.gz`)).equals(bytes), `${file}.gz`);
   }
+});
+
+test("each element of a formula has as many children as its kind wants", () => {
+  const wanted = { mfrac: 2, mroot: 2, msub: 2, msup: 2, msubsup: 3, munder: 2, mover: 2, munderover: 3 };
+  const counted = Object.fromEntries(Object.keys(wanted).map((kind) => [kind, 0]));
+  for (const { all } of pages) {
+    for (const formula of all(/<math\b.*?<\/math>/gs, 0)) {
+      const open = [];
+      for (const [, end, kind, alone] of formula.matchAll(/<(\/?)(\w+)[^>]*?(\/?)>/g)) {
+        if (!end && open.length > 0) ++open.at(-1).children;
+        if (!end) open.push({ kind, children: 0 });
+        if (!end && !alone) continue;
+        const closed = open.pop();
+        assert.equal(closed.kind, kind, formula);
+        if (!(kind in wanted)) continue;
+        assert.equal(closed.children, wanted[kind], `${kind} in ${formula}`);
+        ++counted[kind];
+      }
+      assert.deepEqual(open, [], formula);
+    }
+  }
+  assert.ok(counted.msub > 100 && counted.munder > 5, JSON.stringify(counted));
 });
 
 test("the math font keeps its MATH table and stays under 50 kB", () => {

@@ -264,6 +264,19 @@ const facts = {
       "The position": rowNorm > tokenNorm,
     });
   },
+  "sinusoidal-mean": () => {
+    // the first row, as means of 64 positions and cell by cell
+    const view = { x0: 0, y0: 0, cellsX: 64, cellsY: 1, width: 256, height: 1 };
+    const map = posenc.tileMap({ map: "sinusoidal", dims: 128 });
+    const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    const [means, cells] = [map.values(view), map.values({ ...view, cellsX: 1 })].map(largest);
+    map.free();
+    return says({
+      "They flicker": means > 0.5 * cells,
+      "They turn grey": means < 0.05 * cells,
+      "They show slower": means > 0.5 * cells,
+    });
+  },
   "clocks-slowest": () => (text) =>
     text.startsWith("$2^") ? Math.abs(Math.log2(ratio(512)) - 255) < 1 : about(ratio(512), 10)(text),
   "shift-curve": () => {

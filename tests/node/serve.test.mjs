@@ -16,6 +16,7 @@ before(async () => {
   mkdirSync(join(root, "assets"), { recursive: true });
   writeFileSync(join(folder, "secret.txt"), "secret");
   writeFileSync(join(root, "index.html"), "<!doctype html>home");
+  writeFileSync(join(root, "embed.html"), "<!doctype html>frame");
   writeFileSync(join(root, "core.wasm"), "wasm");
   writeFileSync(join(root, "core.wasm.br"), "packed");
   writeFileSync(join(root, "core.wasm.gz"), "zipped");
@@ -68,6 +69,21 @@ test("every answer carries the security headers", async () => {
     for (const [name, value] of Object.entries(HEADERS))
       assert.equal(headers[name.toLowerCase()], value, path);
   }
+});
+
+test("a frame without an origin of its own may read modules and WebAssembly", async () => {
+  for (const path of ["/core.wasm", "/assets/page.mjs", "/assets/page-Ab3_x-9Z.mjs"]) {
+    const { headers } = await get(path, { headers: { origin: "null" } });
+    assert.equal(headers["access-control-allow-origin"], "*", path);
+  }
+});
+
+test("the page for frames has a policy that holds in a frame without an origin of its own", async () => {
+  const policy = async (host) =>
+    (await get("/embed.html", { headers: { host } })).headers["content-security-policy"];
+  const own = "'self' http://127.0.0.1:8417";
+  assert.equal(await policy("127.0.0.1:8417"), `default-src ${own}; script-src ${own} 'wasm-unsafe-eval'`);
+  assert.equal(await policy("a; script-src *"), HEADERS["Content-Security-Policy"]);
 });
 
 test("modules and WebAssembly have the types that browsers insist on", async () => {

@@ -1,0 +1,105 @@
+// What a reader sees while the page is still arriving.
+import { openWithoutScript } from "./reading.mjs";
+
+/** The first figure: whether its drawn picture is in sight, its title, and its place in the document. Runs in the page. */
+const firstFigure = () => {
+  const figure = document.querySelector("pe-permutation");
+  const drawn = figure.querySelector(".first-picture");
+  const shown = [...drawn.querySelectorAll("svg")].filter((svg) => svg.getBoundingClientRect().height > 100);
+  const { bottom } = drawn.getBoundingClientRect();
+  const box = figure.getBoundingClientRect();
+  return {
+    defined: figure.matches(":defined"),
+    alive: Boolean(figure.shadowRoot?.querySelector("footer")),
+    pictures: drawn.checkVisibility() ? shown.length : 0,
+    within: bottom <= box.bottom + 1,
+    title: drawn.querySelector("h3").textContent,
+    top: Math.round(box.top + scrollY),
+    height: Math.round(box.height),
+  };
+};
+
+/** From now on WebAssembly arrives when `window.arrive()` is called. Runs in the page. */
+const withhold = () => {
+  const fetchNow = window.fetch;
+  const gate = new Promise((done) => {
+    window.arrive = done;
+  });
+  window.fetch = async (address, ...rest) => {
+    if (String(address?.url ?? address).includes(".wasm")) await gate;
+    return fetchNow(address, ...rest);
+  };
+};
+
+const comesAlive = (width, height) => ({
+  name: `in a window of ${width} px the first figure shows its picture before WebAssembly is there, and comes alive in its place`,
+  page: { width, height },
+  async run({ page, base, engine, assert }) {
+    await page.goto(base);
+    await page.evaluate(withhold);
+    await page.evaluate(() =>
+      document.querySelector("pe-permutation").scrollIntoView({ behavior: "instant" }),
+    );
+    const before = await page.evaluate(firstFigure);
+    await page.waitFor(() => document.querySelector("pe-permutation").matches(":defined"));
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 200)));
+    const waiting = await page.evaluate(firstFigure);
+    assert.deepEqual({ ...waiting, defined: before.defined }, before, "being defined changes nothing");
+    assert.deepEqual(
+      { pictures: waiting.pictures, within: waiting.within, alive: waiting.alive },
+      { pictures: 3, within: true, alive: false },
+    );
+    await page.evaluate(() => window.arrive());
+    await page.waitFor(() => document.querySelector("pe-permutation").shadowRoot.querySelector("footer"));
+    const after = await page.evaluate(firstFigure);
+    assert.deepEqual(
+      [after.pictures, after.top],
+      [0, before.top],
+      "the figure stands where its picture stood",
+    );
+    // The heights that reserved.css holds are those of Chromium.
+    if (engine === "chromium") assert.equal(after.height, before.height);
+    assert.equal(
+      await page.evaluate(
+        () => document.querySelector("pe-permutation").shadowRoot.querySelector("h3").textContent,
+      ),
+      before.title,
+    );
+    // Chromium alone tells of shifts.
+    const shifts = await page.evaluate(async () => {
+      if (!PerformanceObserver.supportedEntryTypes.includes("layout-shift")) return [];
+      const values = [];
+      new PerformanceObserver((list) => {
+        for (const { value } of list.getEntries()) values.push(value);
+      }).observe({ type: "layout-shift", buffered: true });
+      await new Promise((done) => setTimeout(done, 100));
+      return values;
+    });
+    const sum = shifts.reduce((all, value) => all + value, 0);
+    assert.ok(sum < 0.001, `the page shifts by ${sum}`);
+    assert.deepEqual(await page.consoleErrors(), []);
+  },
+});
+
+export default [
+  comesAlive(1280, 900),
+  comesAlive(412, 823),
+  {
+    name: "without script the picture of the first figure stays",
+    async run({ newPage, base, engine, assert }) {
+      const page = await openWithoutScript(newPage, engine, base);
+      const { pictures, alive } = await page.evaluate(firstFigure);
+      assert.deepEqual({ pictures, alive }, { pictures: 3, alive: false });
+    },
+  },
+  {
+    name: "an address with the name of a late section opens at that section",
+    async run({ page, base }) {
+      await page.goto(`${base}#training`);
+      await page.waitFor(() => {
+        const { top } = document.querySelector("#training").getBoundingClientRect();
+        return top >= 0 && top < 100;
+      });
+    },
+  },
+];

@@ -1,0 +1,1 @@
+import("./posenc/posenc.js");
