@@ -868,7 +868,8 @@ export default [
         const parts = host.all(figure, "[data-picture], [data-picture] :is(canvas, svg, .grid, g, button)");
         const target = parts[Math.floor(random() * parts.length)];
         const { x, y, width, height } = target.getBoundingClientRect();
-        const at = { clientX: x + random() * width, clientY: y + random() * height };
+        const [clientX, clientY] = [x + random() * width, y + random() * height];
+        const at = { clientX, clientY, screenX: clientX, screenY: clientY };
         const given = { ...at, pointerType: "mouse", isPrimary: true, bubbles: true, composed: true };
         for (const [type, buttons] of [
           ["pointermove", 0],
@@ -959,6 +960,43 @@ export default [
         if (new Set(plain.map((state) => JSON.stringify(state))).size === 1) idle.push(tag);
       }
       assert.deepEqual(idle, ["pe-precision", "pe-train"], "figures whose picture takes no pointer");
+    },
+  },
+  {
+    name: "a mouse at rest reads nothing when its page is scrolled under it, and reads once it is moved",
+    async run({ page }) {
+      await openHost(page);
+      const read = [];
+      for (const tag of TAGS) {
+        const at = await page.evaluate(async (name) => {
+          const { host } = window;
+          document.body.replaceChildren();
+          document.body.style.cssText = "height: 9000px; padding-top: 3000px";
+          window.figure = await host.mount(name);
+          const picture = host.find(window.figure, "canvas.map, .grid, svg.plot, [data-picture]");
+          picture.scrollIntoView({ block: "center", behavior: "instant" });
+          const { x, y, width, height } = picture.getBoundingClientRect();
+          return { x: x + 0.43 * width, y: y + 0.57 * height };
+        }, tag);
+        const states = page.evaluate.bind(page, async () => {
+          const { figure, host } = window;
+          for (let i = 0; i < 4; i++) await host.settle(figure);
+          const text = host.all(figure, ".readout").map(({ textContent }) => textContent);
+          return { ...figure.getState().state, read: text.join() };
+        });
+        await page.pointer("move", { x: 2, y: 2 });
+        const first = await states();
+        await page.pointer("move", at);
+        const there = await states();
+        if (JSON.stringify(first) === JSON.stringify(there)) continue; // moves alone are not read
+        read.push(tag);
+        await page.evaluate(async () => {
+          scrollBy({ top: 60, behavior: "instant" });
+          await new Promise((done) => setTimeout(done, 400)); // by then engines have looked what is under the mouse
+        });
+        assert.deepEqual(await states(), there, tag);
+      }
+      assert.ok(read.length > 3, `${read.join()} read a mouse that is moved`);
     },
   },
   {

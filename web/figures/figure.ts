@@ -17,6 +17,7 @@ import { show } from "../kinds.ts";
 import type { Posenc } from "../posenc.ts";
 import tokens from "../styles/tokens.css?inline";
 import { sharedCore } from "./core.ts";
+import { ignoreRestingMouse } from "./pointer.ts";
 import {
   type Field,
   type Fields,
@@ -129,6 +130,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   /** Whether the picture is not of the attributes, for some of them are wrong. */
   #astray = false;
   #leaveTheme: (() => void) | undefined;
+  #leaveMouse: (() => void) | undefined;
   #scheme: CSSStyleSheet | undefined;
   #ready = pending<void>();
 
@@ -167,6 +169,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     });
     this.#resize.observe(this);
     this.#leaveTheme = onHostTheme(this, this.#theme);
+    this.#leaveMouse = ignoreRestingMouse(this);
     this.#theme();
     this.#wait();
     this.requestUpdate(); // what changed while it was in no page
@@ -274,6 +277,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     this.#resize?.disconnect();
     this.#near?.disconnect();
     this.#leaveTheme?.();
+    this.#leaveMouse?.();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
