@@ -558,6 +558,31 @@ test("every finding names a rule, a key and a sentence, and every report is owne
   }
 });
 
+test("queries that grow with their position are told, with the gain at the length asked for", () => {
+  const block = {
+    type: "yarn",
+    factor: 16,
+    original_max_position_embeddings: 16384,
+    llama_4_scaling_beta: 0.1,
+  };
+  const told = (seqLen) => finding("queries-grow", withBlock(block), { seqLen });
+  assert.equal(told(131073).key, "rope_scaling.llama_4_scaling_beta");
+  const gains = [100, 16385, 131073].map((seqLen) => told(seqLen).does.match(/ by (\S+) at position (\d+)/));
+  assert.deepEqual(
+    gains.map(([, gain, at]) => [Number(Number(gain).toFixed(2)), Number(at)]),
+    [
+      [1.07, 16384],
+      [1.07, 16384],
+      [1.22, 131072],
+    ],
+  );
+  assert.ok(!ids(withBlock({ ...block, llama_4_scaling_beta: undefined })).includes("queries-grow"));
+  for (const beta of [-2, 1.7e308]) {
+    const far = withBlock({ ...block, llama_4_scaling_beta: beta });
+    assert.match(finding("wrong-value", far, { seqLen: 131073 }).does, /multiplied by/);
+  }
+});
+
 test("one fault is told once, with its key and its place", () => {
   const errors = (config) =>
     of(config).findings.flatMap(({ severity, key, at }) =>

@@ -50,6 +50,31 @@ function checkLength(core: Posenc, model: Model, { rope, config }: Numbers, seqL
   }
 }
 
+/** Source: Ministral3Attention of transformers, 5.0. */
+function checkQueries(model: Model, { rope }: Numbers, seqLen: number): void {
+  const { queryBeta, originalMax } = rope;
+  const original = originalMax.value;
+  if (queryBeta.value === null || original === null || !(original > 0)) return;
+  const at = Math.max(seqLen - 1, original);
+  const gain = 1 + queryBeta.value * Math.log(1 + Math.floor(at / original));
+  if (!(gain > 0 && Number.isFinite(gain))) {
+    model.scopes.text.findings.add(
+      "wrong-value",
+      queryBeta.key,
+      queryBeta.offset,
+      `${queryBeta.key} is ${queryBeta.value}: queries at position ${at} would be multiplied by ${significant(gain)}`,
+      "0.1 or so",
+    );
+    return;
+  }
+  model.scopes.text.findings.add(
+    "queries-grow",
+    queryBeta.key,
+    queryBeta.offset,
+    `beside the rotation, the query at position p is multiplied by 1 + ${queryBeta.value}·ln(1 + floor(p / ${original})): by 1 before ${original}, by ${significant(gain)} at position ${at}; inv_freq, cos and sin do not hold that`,
+  );
+}
+
 function checkFormat(core: Posenc, model: Model): void {
   const { dtype, maxPosition, scopes } = model;
   const format = FORMAT_OF.get(dtype.value ?? "");
@@ -166,6 +191,7 @@ export function checkUse(core: Posenc, model: Model, numbers: readonly Numbers[]
   const { encoding, maxPosition } = model;
   const { findings } = model.scopes.text;
   for (const each of numbers) checkLength(core, model, each, seqLen);
+  for (const each of numbers) checkQueries(model, each, seqLen);
   const grows = numbers.some(({ config }) => config.ropeType === "dynamic");
   if (maxPosition.value !== null && seqLen > maxPosition.value && !grows) {
     findings.add(

@@ -37,6 +37,8 @@ export interface Rope {
   highFreqFactor: Sourced<number>;
   shortFactor: Sourced<Float64Array | null>;
   longFactor: Sourced<Float64Array | null>;
+  /** llama_4_scaling_beta: how fast queries grow from originalMax on; null: they do not. */
+  queryBeta: Sourced<number | null>;
 }
 
 /** Names in use for the same formula. */
@@ -258,6 +260,7 @@ export function readRope(layers: string, block: Scope | null, around: Around): R
     highFreqFactor: number("high_freq_factor", 4, whyDefault),
     shortFactor: list("short_factor"),
     longFactor: list("long_factor"),
+    queryBeta: orNull(block?.number("llama_4_scaling_beta") ?? null, "absent"),
   };
 }
 

@@ -129,6 +129,7 @@ export const RULES = {
     "unslothai/unsloth#10681",
     "lablup/mlxcel#1358",
   ),
+  "queries-grow": rule("note"),
   "stale-keys": rule("warning", "huggingface/transformers#25104", "vllm-project/vllm#27431"),
   "beyond-max-position": rule("warning", "karpathy/nanochat#520"),
   "few-bits": rule(
