@@ -40,6 +40,43 @@ export default [
     },
   },
   {
+    name: "once its reader has seen every figure and rests, the page rests: no frame, no timer, nothing moves",
+    async run({ page, origin, assert }) {
+      await page.goto(origin);
+      await readThrough(page);
+      const work = await page.evaluate(async () => {
+        const wait = window.setTimeout.bind(window);
+        const pause = (milliseconds) => new Promise((done) => wait(done, milliseconds));
+        await pause(2000); // what is spoken once a reader pauses has been said
+        const asked = [];
+        for (const name of ["setTimeout", "setInterval", "requestAnimationFrame", "requestIdleCallback"]) {
+          const ask = window[name];
+          window[name] = (...given) => {
+            const { stack } = new Error();
+            if (stack.includes("/assets/")) asked.push(`${name} ${stack}`);
+            return ask?.apply(window, given);
+          };
+        }
+        let changes = 0;
+        const observer = new MutationObserver((records) => {
+          changes += records.length;
+        });
+        const all = { subtree: true, childList: true, characterData: true, attributes: true };
+        const figures = [...document.querySelectorAll("article *")].filter(({ shadowRoot }) => shadowRoot);
+        for (const root of [document, ...figures.map(({ shadowRoot }) => shadowRoot)])
+          observer.observe(root, all);
+        await pause(3000);
+        observer.disconnect();
+        const moving = [document, ...figures.map(({ shadowRoot }) => shadowRoot)].flatMap((root) =>
+          root.getAnimations(),
+        );
+        return { asked, changes, moving: moving.length, figures: figures.length };
+      });
+      assert.ok(work.figures >= 19, `${work.figures} figures`);
+      assert.deepEqual(work, { asked: [], changes: 0, moving: 0, figures: work.figures });
+    },
+  },
+  {
     name: "all 21 sections are visible",
     async run({ page, base, assert }) {
       await page.goto(base);
