@@ -1,8 +1,9 @@
 // Runs the browser tests in one engine:   node tests/browser/run.mjs chromium|firefox|webkit [part of a name]
 // A few that fail are tried once more at the end; both tries are printed, the second one counts.
 //
-// A file *.test.mjs in this folder exports a list of { name, page?, run }. The name is a sentence that is true of
-// the page. `page` gives the size and settings of the page that the test starts with (see PAGE). `run` receives
+// A file *.test.mjs in this folder exports a list of { name, page?, engines?, run }. The name is a sentence that is true
+// of the page. `page` gives the size and settings of the page that the test starts with (see PAGE). `engines` names
+// where the test runs, if no engine could make a difference: elsewhere it is left out. `run` receives
 //   page      a fresh, blank page (page.mjs lists what it can do)
 //   newPage   opens another one: newPage({ width, height, colorScheme, reducedMotion, script });
 //             script: false is impossible in Firefox
@@ -47,13 +48,13 @@ async function within(seconds, work) {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-async function loadTests(wanted) {
+async function loadTests(engine, wanted) {
   const folder = fileURLToPath(new URL(".", import.meta.url));
   const tests = [];
   for (const file of readdirSync(folder).sort()) {
     if (file.endsWith(".test.mjs")) tests.push(...(await import(join(folder, file))).default);
   }
-  return tests.filter(({ name }) => name.includes(wanted));
+  return tests.filter(({ name, engines = ENGINES }) => name.includes(wanted) && engines.includes(engine));
 }
 
 /** The lesson, shortened to the sections of one figure, for the path "/pe-rope.html". */
@@ -103,7 +104,7 @@ async function runAll(engine, wanted) {
     await serve({ root }),
     await serve({ root, prefix: "/courses/positions", page: shortLesson }),
   ];
-  const tests = await loadTests(wanted);
+  const tests = await loadTests(engine, wanted);
   const { launch } = await import(`./${engine}.mjs`);
   const browser = await launch();
   console.log(`# ${engine} ${browser.version}`);
