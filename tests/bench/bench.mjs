@@ -12,6 +12,7 @@ import { Failure, main, ROOT, run, step } from "../../scripts/run.mjs";
 import { fast, plain } from "./adapters/js.mjs";
 import { adapterOf } from "./adapters/ours.mjs";
 import { inChromium } from "./chromium.mjs";
+import { measureMap } from "./map.mjs";
 import { measure } from "./measure.mjs";
 import { compare, fell, reportOf, rowText } from "./report.mjs";
 import { errorOf, inputsOf, SIZES, workOf } from "./tasks.mjs";
@@ -146,6 +147,7 @@ async function bench({ tasks, sizes, peers, whole, effort, check, record }) {
     return;
   }
   if (!whole) return;
+  const map = await measureMap();
   const machine = {
     cpu: cpus()[0]?.model.trim() ?? "unknown",
     node: process.version,
@@ -154,7 +156,7 @@ async function bench({ tasks, sizes, peers, whole, effort, check, record }) {
   };
   writeFileSync(
     join(ROOT, "BENCHMARKS.md"),
-    reportOf({ machine, versions, limits, results, native, chromium }),
+    reportOf({ machine, versions, limits, results, native, chromium, map }),
   );
   if (record) writeFileSync(RECORD, `${JSON.stringify(compare(results), null, 2)}\n`);
 }

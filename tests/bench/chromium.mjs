@@ -26,7 +26,7 @@ function serve() {
 
 /** { version, rows: [{ what, ms, ratio }] }, or null without Chromium. */
 export async function inChromium(effort) {
-  if (!which("chromium")) return null;
+  if (!which("chromium-headless-shell")) return null;
   const server = await serve();
   const browser = await launch();
   try {

@@ -106,7 +106,27 @@ ${table(["", "posenc", "optimised JavaScript"], cells)}
 `;
 }
 
-export function reportOf({ machine, versions, limits, results, native, chromium }) {
+function mapSection({ frames, drag }) {
+  const maps = [...new Set(frames.map(({ map }) => map))];
+  const across = [...new Set(frames.map(({ cells }) => cells))];
+  const cell = (map, cells) => {
+    const { ms, longest } = frames.find((row) => row.map === map && row.cells === cells);
+    return `${ms.toFixed(1)} (${longest.toFixed(1)})`;
+  };
+  const head = ["cells across a pixel", ...across.map(String)];
+  const rows = maps.map((map) => [map, ...across.map((cells) => cell(map, cells))]);
+  const dragged = drag
+    ? `\nDragged in Chromium ${drag.version}, ${drag.size.join(" × ")} pixels: ${drag.ms.toFixed(1)} ms from frame to frame, the longest ${drag.longest.toFixed(1)} ms.\n`
+    : "";
+  return `## The endless map
+
+Milliseconds of the core for a frame of 1600 × 900 pixels, the median and, in brackets, the longest of sixty.
+
+${table(head, rows)}
+${dragged}`;
+}
+
+export function reportOf({ machine, versions, limits, results, native, chromium, map }) {
   const tasks = [...new Set(results.map(({ task }) => task))];
   const peers = [
     ...Object.entries(versions).filter(([name]) => !name.startsWith("posenc")),
@@ -116,12 +136,12 @@ export function reportOf({ machine, versions, limits, results, native, chromium 
 # Benchmarks
 
 One thread on ${machine.cpu}, Node ${machine.node}, ${machine.date}; load ${machine.load}, this run's own
-of about 1 included. ×n: takes n times as long as posenc with SIMD, measured in turn in one process; median ratios. Rates count the operations or the bytes that the task needs at least,
-the same for everyone. posenc's inputs lie in WebAssembly memory beforehand, as the others' lie in theirs, and its
-results are read where they are.
+of about 1 included. ×n: takes n times as long as posenc with SIMD, measured in turn in one process; median ratios.
+Rates count the operations or the bytes that the task needs at least, the same for everyone. posenc's inputs lie in
+WebAssembly memory beforehand, as the others' lie in theirs, and its results are read where they are.
 
 ${peers.map(([name, version]) => `${name}: ${version}`).join(";\n")}.
 
 ${limitsSection(limits)}
-${[...tasks.map((task) => taskSection(task, results, limits, native)), chromiumSection(chromium)].filter(Boolean).join("\n")}`;
+${[...tasks.map((task) => taskSection(task, results, limits, native)), chromiumSection(chromium), mapSection(map)].filter(Boolean).join("\n")}`;
 }
