@@ -926,13 +926,28 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   ];
 }
 
-/** Room for the lines of the longest takeaway, in em, from each width of the figure on, in pixels: nothing moves below. */
-export const takeawayRoom = (...steps: readonly (readonly [from: number, em: number])[]): CSSResult =>
-  unsafeCSS(
-    steps
-      .map(([from, em]) => `@container (min-width: ${from}px) { .takeaway { min-height: ${em}em; } }`)
-      .join("\n"),
-  );
+/** From each width of the figure on, in pixels: room for the lines of the longest text, in em, so that nothing below moves. */
+type Steps = readonly (readonly [from: number, em: number])[];
+const room = (selector: string, steps: Steps): string =>
+  steps
+    .map(([from, em]) => `@container (min-width: ${from}px) { ${selector} { min-height: ${em}em; } }`)
+    .join("\n");
+
+export const takeawayRoom = (...steps: Steps): CSSResult => unsafeCSS(room(".takeaway", steps));
+
+/** A row of numbers above the picture; its last line stands just above it. */
+export const readoutRow = (...steps: Steps): CSSResult =>
+  unsafeCSS(`
+    .readout {
+      display: flex;
+      flex-wrap: wrap;
+      gap: 0 var(--pe-space-3);
+      align-items: baseline;
+      align-content: end;
+      margin: 0 0 var(--pe-space-3);
+    }
+    .readout b { font-weight: 600; }
+    ${room(".readout", steps)}`);
 
 interface Pending<T> {
   promise: Promise<T>;

@@ -8,7 +8,7 @@ import { devicePixels } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { cellAt, mapGrid, mapGridStyles, walk } from "./map-grid.ts";
 import { paintBar, paintMatrix } from "./matrix-map.ts";
@@ -513,20 +513,10 @@ plt.show()
     PeFigure.styles,
     controlStyles,
     mapGridStyles,
+    readoutRow([0, 3], [560, 1.5]),
     css`
       .takeaway {
         min-height: 8.7em;
-      }
-      .readout {
-        display: flex;
-        flex-wrap: wrap;
-        align-content: end;
-        gap: 0 var(--pe-space-3);
-        min-height: 3em;
-        margin: 0 0 var(--pe-space-2);
-      }
-      .readout b {
-        font-weight: 600;
       }
       .stage {
         position: relative;
@@ -598,9 +588,6 @@ plt.show()
         text-decoration: underline;
       }
       @container (min-width: 560px) {
-        .readout {
-          min-height: 1.5em;
-        }
         .takeaway {
           min-height: 4.4em;
         }

@@ -7,7 +7,7 @@ import type { NamedArray } from "../draw/npy.ts";
 import { reads, share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider, toggle } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow } from "./figure.ts";
 import { fixed } from "./format.ts";
 import { mapGrid, mapGridStyles, step } from "./map-grid.ts";
 import { largest, paintMatrix, paintScale, scaleBar, scaleStyles } from "./matrix-map.ts";
@@ -588,6 +588,7 @@ plt.show()
     controlStyles,
     mapGridStyles,
     scaleStyles,
+    readoutRow([0, 4.4], [560, 2.9], [760, 1.5]),
     css`
       .tokens {
         display: flex;
@@ -608,13 +609,6 @@ plt.show()
         border: 1px solid var(--pe-ink-2);
         border-radius: var(--pe-radius);
         background: none;
-      }
-      .readout {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0 var(--pe-space-3);
-        min-height: 1.5em;
-        margin-bottom: var(--pe-space-3);
       }
       .stage {
         position: relative;
@@ -682,16 +676,7 @@ plt.show()
         bottom: 0;
         left: -12px;
       }
-      @container (max-width: 759px) {
-        .readout {
-          min-height: 2.9em;
-          align-content: end;
-        }
-      }
       @container (max-width: 559px) {
-        .readout {
-          min-height: 4.4em;
-        }
         .takeaway {
           min-height: 7.4em;
         }

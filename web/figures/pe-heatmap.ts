@@ -8,7 +8,7 @@ import { devicePixels, paint } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc, SinusoidalConfig, SinusoidalLayout } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow } from "./figure.ts";
 import { fixed, plain, significant } from "./format.ts";
 import { mapGrid, mapGridStyles } from "./map-grid.ts";
 import { paintBar } from "./matrix-map.ts";
@@ -691,29 +691,8 @@ plt.show()
     PeFigure.styles,
     controlStyles,
     mapGridStyles,
+    readoutRow([0, 5.8], [560, 2.9], [680, 1.5]),
     css`
-      .readout {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0 var(--pe-space-3);
-        align-items: baseline;
-        min-height: 1.5em;
-        margin-bottom: var(--pe-space-2);
-      }
-      .readout b {
-        font-weight: 600;
-      }
-      @container (max-width: 679px) {
-        .readout {
-          min-height: 2.9em;
-          align-content: end;
-        }
-      }
-      @container (max-width: 559px) {
-        .readout {
-          min-height: 5.8em;
-        }
-      }
       .bar {
         position: absolute;
         height: 12px;

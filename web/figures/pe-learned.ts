@@ -9,7 +9,7 @@ import type { NamedArray } from "../draw/npy.ts";
 import { reads, share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { type OpenFile, openFile, readTensor } from "./learned-file.ts";
 import { cellAt, mapGrid, mapGridStyles, step } from "./map-grid.ts";
@@ -698,17 +698,8 @@ plt.show()
     controlStyles,
     mapGridStyles,
     scaleStyles,
+    readoutRow([0, 5.8], [700, 2.9], [920, 1.5]),
     css`
-      .readout {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0 var(--pe-space-3);
-        min-height: 1.5em;
-        margin-bottom: var(--pe-space-3);
-      }
-      .readout b {
-        font-weight: 600;
-      }
       .stage {
         position: relative;
       }
@@ -757,16 +748,7 @@ plt.show()
       .axes text.missing {
         font-size: 14px;
       }
-      @container (max-width: 919px) {
-        .readout {
-          min-height: 2.9em;
-          align-content: end;
-        }
-      }
       @container (max-width: 699px) {
-        .readout {
-          min-height: 5.8em;
-        }
         .axes text.missing {
           font-size: 12px;
         }

@@ -6,7 +6,7 @@ import type { NamedArray } from "../draw/npy.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc, TileConfig, TileMap, TileView } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
-import { type DataTable, define, PeFigure, takeawayRoom } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow, takeawayRoom } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { mapGrid, mapGridStyles } from "./map-grid.ts";
 import {
@@ -825,29 +825,8 @@ plt.show()
     controlStyles,
     mapGridStyles,
     takeawayRoom([0, 8.7], [480, 5.8], [760, 4.35], [1000, 2.9]),
+    readoutRow([0, 4.35], [520, 2.9], [900, 1.5]),
     css`
-      .readout {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0 var(--pe-space-3);
-        align-items: baseline;
-        align-content: end;
-        min-height: 4.35em;
-        margin-bottom: var(--pe-space-2);
-      }
-      .readout b {
-        font-weight: 600;
-      }
-      @container (min-width: 520px) {
-        .readout {
-          min-height: 2.9em;
-        }
-      }
-      @container (min-width: 900px) {
-        .readout {
-          min-height: 1.5em;
-        }
-      }
       .stage {
         position: relative;
       }

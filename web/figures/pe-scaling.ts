@@ -11,7 +11,7 @@ import { PRESETS, presetText } from "../inspect/presets.ts";
 import { numpySnippet } from "../inspect/snippets.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
-import { type DataTable, define, PeFigure, takeawayRoom } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow, takeawayRoom } from "./figure.ts";
 import { plain as exactly, fixed, significant } from "./format.ts";
 import { CHART_HEIGHT, chart, chartStyles, NAMES, pairAt } from "./scaling-chart.ts";
 import { filePanel, fileStyles, type Outlet, permutationCode } from "./scaling-files.ts";
@@ -591,7 +591,11 @@ plt.show()
     panelStyles,
     fileStyles,
     takeawayRoom([0, 10.15], [330, 8.7], [520, 5.8]),
+    readoutRow([0, 7.25], [400, 5.8], [520, 4.35], [600, 2.9], [1120, 1.45]),
     css`
+      .readout {
+        margin-top: var(--pe-space-2);
+      }
       .stage.dragged {
         outline: 2px dashed var(--pe-accent);
         outline-offset: 4px;

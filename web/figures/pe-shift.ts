@@ -9,7 +9,7 @@ import { devicePixels } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow } from "./figure.ts";
 import { fixed, powerOfTen, significant } from "./format.ts";
 import { type Cell, cellAt, mapGrid, mapGridStyles, walk } from "./map-grid.ts";
 import { paintBar, paintMatrix } from "./matrix-map.ts";
@@ -604,23 +604,13 @@ plt.show()
     PeFigure.styles,
     controlStyles,
     mapGridStyles,
+    readoutRow([0, 5.8], [560, 3], [700, 1.5]),
     css`
       .takeaway {
         min-height: 13em;
       }
       .controls {
         grid-template-columns: repeat(auto-fill, minmax(min(100%, calc(12 * var(--pe-rem))), 1fr));
-      }
-      .readout {
-        display: flex;
-        flex-wrap: wrap;
-        align-content: end;
-        gap: 0 var(--pe-space-3);
-        min-height: 5.8em;
-        margin: 0 0 var(--pe-space-3);
-      }
-      .readout b {
-        font-weight: 600;
       }
       .readout sub {
         line-height: 1;
@@ -739,16 +729,8 @@ plt.show()
         stroke-width: 2.5;
       }
       @container (min-width: 560px) {
-        .readout {
-          min-height: 3em;
-        }
         .takeaway {
           min-height: 5.8em;
-        }
-      }
-      @container (min-width: 700px) {
-        .readout {
-          min-height: 1.5em;
         }
       }
     `,

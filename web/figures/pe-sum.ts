@@ -7,7 +7,7 @@ import type { NamedArray } from "../draw/npy.ts";
 import { reads, share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { cellAt, mapGrid, mapGridStyles, step } from "./map-grid.ts";
 import { largest, paintMatrix, paintScale, scaleBar, scaleStyles } from "./matrix-map.ts";
@@ -410,27 +410,12 @@ plt.show()
     controlStyles,
     mapGridStyles,
     scaleStyles,
+    readoutRow([0, 5.8], [480, 2.9], [920, 1.5]),
     css`
-      .readout {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0 var(--pe-space-3);
-        min-height: 1.5em;
-        margin-bottom: var(--pe-space-3);
-      }
-      @container (max-width: 919px) {
-        .readout {
-          min-height: 2.9em;
-          align-content: end;
-        }
-      }
       .takeaway {
         min-height: 5.8em;
       }
       @container (max-width: 479px) {
-        .readout {
-          min-height: 5.8em;
-        }
         .takeaway {
           min-height: 10.2em;
         }

@@ -256,35 +256,4 @@ export const panelStyles = css`
   .curve.right {
     stroke-width: 2;
   }
-  .readout {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 0 var(--pe-space-3);
-    min-height: 1.45em;
-    margin: var(--pe-space-2) 0 var(--pe-space-3);
-    align-content: end;
-  }
-  .readout b {
-    font-weight: 600;
-  }
-  @container (max-width: 1119px) {
-    .readout {
-      min-height: 2.9em;
-    }
-  }
-  @container (max-width: 599px) {
-    .readout {
-      min-height: 4.35em;
-    }
-  }
-  @container (max-width: 519px) {
-    .readout {
-      min-height: 5.8em;
-    }
-  }
-  @container (max-width: 399px) {
-    .readout {
-      min-height: 7.25em;
-    }
-  }
 `;
