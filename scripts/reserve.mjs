@@ -6,7 +6,7 @@ import { chromium } from "playwright-core";
 import { main, ROOT, which } from "./run.mjs";
 import { serve } from "./serve.mjs";
 
-const WIDTHS = [320, 360, 768, 1024, 1280, 1600];
+const WIDTHS = [320, 360, 412, 768, 1024, 1280, 1600];
 
 /** Heights of the drawn figures at one width of the window, by tag, in steps of a quarter rem. */
 async function measure(browser, url, width) {
@@ -48,10 +48,15 @@ await main(import.meta.url, async () => {
   });
   try {
     let css = "/* Heights of the drawn figures: written by scripts/reserve.mjs. */\n";
-    for (const [i, width] of WIDTHS.entries()) {
+    const last = {};
+    for (const width of WIDTHS) {
       const heights = await measure(browser, url, width);
+      const others = Object.fromEntries(Object.entries(heights).filter(([tag, rem]) => rem !== last[tag]));
       css +=
-        i === 0 ? rules(heights, "") : `@media (min-width: ${width / 16}em) {\n${rules(heights, "  ")}}\n`;
+        width === WIDTHS[0]
+          ? rules(others, "")
+          : `@media (min-width: ${width / 16}em) {\n${rules(others, "  ")}}\n`;
+      Object.assign(last, heights);
     }
     writeFileSync(join(ROOT, "web/styles/reserved.css"), css);
   } finally {

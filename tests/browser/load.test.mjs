@@ -34,7 +34,7 @@ const withhold = () => {
 const comesAlive = (width, height) => ({
   name: `in a window of ${width} px the first figure shows its picture before WebAssembly is there, and comes alive in its place`,
   page: { width, height },
-  async run({ page, base, engine, assert }) {
+  async run({ page, base, assert }) {
     await page.goto(base);
     await page.evaluate(withhold);
     await page.evaluate(() =>
@@ -57,8 +57,7 @@ const comesAlive = (width, height) => ({
       [0, before.top],
       "the figure stands where its picture stood",
     );
-    // The heights that reserved.css holds are those of Chromium.
-    if (engine === "chromium") assert.equal(after.height, before.height);
+    assert.equal(after.height, before.height);
     assert.equal(
       await page.evaluate(
         () => document.querySelector("pe-permutation").shadowRoot.querySelector("h3").textContent,

@@ -334,8 +334,8 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
 
   #settings(state: PermutationState): TemplateResult {
     return html`
-      <fieldset class="encodings" data-field="encoding">
-        <legend>Positional encoding</legend>
+      <div class="choices encodings" data-field="encoding" role="radiogroup" aria-labelledby="encoding-name">
+        <div class="name" id="encoding-name">Positional encoding</div>
         ${ENCODINGS.map(
           ([name, text]) => html`
             <label class="method-${name}">
@@ -350,7 +350,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
             </label>
           `,
         )}
-      </fieldset>
+      </div>
       <div class="group settings">
         ${toggle({ field: "causal", label: "Causal mask", checked: state.causal, onInput: (causal) => this.set({ causal }) })}
         ${numbered("layers", "Layers", state.layers, 2, (layers) => this.set({ layers }))}
@@ -632,33 +632,24 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         background: none;
         font-size: var(--pe-text-m);
       }
-      fieldset {
+      .choices {
         display: flex;
         flex-wrap: wrap;
         gap: var(--pe-space-2);
-        min-width: 0;
-        margin: 0;
-        padding: 0;
-        border: 0;
       }
-      legend {
-        float: inline-start;
-        width: 100%;
-        padding: 0;
-      }
-      fieldset label {
+      .choices label {
         position: relative;
         display: grid;
         cursor: pointer;
       }
-      fieldset input {
+      .choices input {
         position: absolute;
         inset: 0;
         margin: 0;
         opacity: 0;
         cursor: inherit;
       }
-      fieldset span {
+      .choices span {
         display: flex;
         align-items: center;
         justify-content: center;
@@ -669,18 +660,18 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         border: 1px solid var(--pe-rule);
         border-radius: var(--pe-radius);
       }
-      fieldset label:hover span {
+      .choices label:hover span {
         border-color: currentColor;
       }
-      fieldset :checked + span {
+      .choices :checked + span {
         border-color: var(--method, var(--pe-accent));
         box-shadow: inset 0 0 0 1px var(--method, var(--pe-accent));
       }
-      fieldset :focus-visible + span {
+      .choices :focus-visible + span {
         outline: 2px solid var(--pe-focus);
         outline-offset: 2px;
       }
-      fieldset :disabled + span {
+      .choices :disabled + span {
         box-shadow: none;
         border-color: var(--pe-rule);
         color: var(--pe-ink-2);
@@ -691,7 +682,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         display: grid;
         grid-template-columns: repeat(3, auto);
       }
-      .encodings legend {
+      .encodings .name {
         grid-column: 1 / -1;
       }
       .wide .encodings {
@@ -720,8 +711,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         align-items: center;
         gap: 0;
       }
-      .numbered legend {
-        width: auto;
+      .numbered .name {
         margin-inline-end: calc(0.6 * var(--pe-rem));
         line-height: calc(2 * var(--pe-rem));
       }
@@ -865,7 +855,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
         }
       }
       @media (forced-colors: active) {
-        fieldset :checked + span,
+        .choices :checked + span,
         button.word[aria-pressed="true"] {
           outline: 2px solid Highlight;
           outline-offset: -3px;
@@ -885,8 +875,8 @@ function numbered(
   disabled = false,
 ): TemplateResult {
   return html`
-    <fieldset class="numbered" data-field=${field} ?disabled=${disabled}>
-      <legend>${label}</legend>
+    <div class="choices numbered" data-field=${field} role="radiogroup" aria-labelledby="${field}-name">
+      <div class="name" id="${field}-name">${label}</div>
       ${Array.from({ length: most }, (_, i) => i + 1).map(
         (number) => html`
           <label>
@@ -894,6 +884,7 @@ function numbered(
               type="radio"
               name=${label}
               value=${number}
+              ?disabled=${disabled}
               .checked=${live(number === value)}
               @change=${() => onInput(number)}
             />
@@ -901,7 +892,7 @@ function numbered(
           </label>
         `,
       )}
-    </fieldset>
+    </div>
   `;
 }
 
