@@ -35,7 +35,7 @@ export default [
       assert.equal(rows.length, 31);
       for (const [bucket, , , value] of rows) assert.equal(value, written(column[bucket], 4));
       assert.deepEqual(rows[6].slice(0, 3), ["9", "−15 to −12", "4"]);
-      assert.deepEqual(rows[0].slice(0, 3), ["15", "−91 and all before", "∞"]);
+      assert.deepEqual(rows[0].slice(0, 3), ["15", "−91 and before", "∞"]);
     },
   },
   {

@@ -650,6 +650,11 @@ plt.show()
         margin-top: var(--pe-space-2);
         color: var(--pe-ink-2);
       }
+      @container (max-width: 359px) {
+        .mirror {
+          min-height: 4.35em;
+        }
+      }
     `,
   ];
 }

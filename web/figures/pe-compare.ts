@@ -17,7 +17,7 @@ import type { Posenc } from "../posenc.ts";
 import { type Comparison, comparison, type Maps, METHODS, type Method } from "./compare-model.ts";
 import { numpyCode } from "./compare-numpy.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
-import { type DataTable, define, PeFigure } from "./figure.ts";
+import { type DataTable, define, PeFigure, takeawayRoom } from "./figure.ts";
 import { fixed } from "./format.ts";
 import { mapGrid, mapGridStyles, walk } from "./map-grid.ts";
 import { cut, hatch, textWidth } from "./permutation-map.ts";
@@ -477,6 +477,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
     PeFigure.styles,
     controlStyles,
     mapGridStyles,
+    takeawayRoom([0, 11.6], [380, 8.7], [449, 5.8], [800, 4.35]),
     css`
       .stage {
         display: grid;
@@ -610,13 +611,7 @@ export class PeCompare extends PeFigure<typeof fields, Model> {
       .again {
         align-self: end;
       }
-      .takeaway {
-        min-height: 4.35em;
-      }
       @container (max-width: 448px) {
-        .takeaway {
-          min-height: 8.7em;
-        }
         .readout p {
           min-height: 2.9em;
         }

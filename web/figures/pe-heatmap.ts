@@ -8,7 +8,7 @@ import { devicePixels, paint } from "../draw/pixels.ts";
 import { share } from "../draw/point.ts";
 import type { Posenc, SinusoidalConfig, SinusoidalLayout } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
-import { type DataTable, define, PeFigure, readoutRow } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow, takeawayRoom } from "./figure.ts";
 import { fixed, plain, significant } from "./format.ts";
 import { mapGrid, mapGridStyles } from "./map-grid.ts";
 import { paintBar } from "./matrix-map.ts";
@@ -692,6 +692,7 @@ plt.show()
     controlStyles,
     mapGridStyles,
     readoutRow([0, 5.8], [560, 2.9], [680, 1.5]),
+    takeawayRoom([0, 8.7], [360, 7.25], [480, 4.35]),
     css`
       .bar {
         position: absolute;

@@ -478,7 +478,7 @@ W_q = W_q.reshape(num_heads, ${headDim}, -1)[:, rows].reshape(W_q.shape)  # W_k 
   static override styles: CSSResultGroup = [
     PeFigure.styles,
     controlStyles,
-    takeawayRoom([0, 11.6], [390, 7.25], [560, 4.35]),
+    takeawayRoom([0, 11.6], [390, 7.25], [560, 5.8], [720, 4.35]),
     css`
       .stage {
         display: grid;

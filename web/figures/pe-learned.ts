@@ -9,7 +9,7 @@ import type { NamedArray } from "../draw/npy.ts";
 import { reads, share } from "../draw/point.ts";
 import type { Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider } from "./controls.ts";
-import { type DataTable, define, PeFigure, readoutRow } from "./figure.ts";
+import { type DataTable, define, PeFigure, readoutRow, takeawayRoom } from "./figure.ts";
 import { fixed, significant } from "./format.ts";
 import { type OpenFile, openFile, readTensor } from "./learned-file.ts";
 import { cellAt, mapGrid, mapGridStyles, step } from "./map-grid.ts";
@@ -699,6 +699,7 @@ plt.show()
     mapGridStyles,
     scaleStyles,
     readoutRow([0, 5.8], [700, 2.9], [920, 1.5]),
+    takeawayRoom([0, 7.25], [390, 5.8], [520, 4.35]),
     css`
       .stage {
         position: relative;

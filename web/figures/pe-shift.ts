@@ -604,7 +604,7 @@ plt.show()
     PeFigure.styles,
     controlStyles,
     mapGridStyles,
-    readoutRow([0, 5.8], [560, 3], [700, 1.5]),
+    readoutRow([0, 5.9], [560, 3], [700, 1.5]),
     css`
       .takeaway {
         min-height: 13em;

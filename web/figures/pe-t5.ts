@@ -56,9 +56,8 @@ interface Model {
 function stretch(runs: readonly Run[], i: number): string {
   const { from, to } = runs[i] ?? { from: 0, to: 0 };
   if (runs.length === 1) return "all of them";
-  if (i === 0) return `${signed(to)} and all before`;
-  if (i === runs.length - 1)
-    return from === to && to === 0 ? "0 and all after" : `${signed(from)} and all after`;
+  if (i === 0) return `${signed(to)} and before`;
+  if (i === runs.length - 1) return from === to && to === 0 ? "0 and after" : `${signed(from)} and after`;
   return from === to ? `${signed(from)} alone` : `${signed(from)} to ${signed(to)}`;
 }
 
@@ -511,7 +510,7 @@ plt.show()
       }
       .readout {
         display: grid;
-        grid-template-columns: 1fr 1fr;
+        grid-template-columns: minmax(0, 1.6fr) minmax(0, 1fr);
         gap: var(--pe-space-2) var(--pe-space-3);
       }
       .wide .beside {
