@@ -561,11 +561,15 @@ export default [
           await page.evaluate(() => {
             window.Worker = undefined;
           });
-        await press(figure, "Train");
-        await until(figure, /^step [1-9]/);
-        await page.evaluate(() => {
-          // as browsers do: a hidden page gets no frames
+        // all at once: a small run may be over before a driver speaks again
+        const before = await page.evaluate(async (tag) => {
+          const root = document.querySelector(tag).shadowRoot;
+          const status = () => root.querySelector(".status").textContent;
           const { requestAnimationFrame: ask } = window;
+          const buttons = [...root.querySelectorAll(".buttons button")];
+          buttons.find(({ textContent }) => textContent.trim() === "Train").click();
+          while (!/^step [1-9]/.test(status())) await new Promise((done) => ask(done));
+          // as browsers do: a hidden page gets no frames
           const waiting = [];
           window.requestAnimationFrame = (run) => waiting.push(run);
           const turn = (state) => {
@@ -579,8 +583,8 @@ export default [
             for (const run of waiting) ask(run);
             turn("visible");
           };
-        });
-        const before = await figure.text(".status");
+          return status();
+        }, TAG);
         await page.waitFor(
           (tag) =>
             JSON.parse(document.querySelector(tag).toRecord()).seeds[0].models.every(
