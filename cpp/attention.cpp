@@ -57,8 +57,9 @@ struct Tile {
 }
 
 // The same for the keys after those, one by one, of which query r sees the first visible + r * step.
-void tile_edge(Tile& tile, size_t padded, const float* queries, const float* keys, const float* bias,
-               size_t from, size_t to, size_t depth, size_t visible, size_t step) {
+[[gnu::noinline]] void tile_edge(Tile& tile, size_t padded, const float* queries, const float* keys,
+                                 const float* bias, size_t from, size_t to, size_t depth, size_t visible,
+                                 size_t step) {
   for (size_t j = from; j < to; j += kColumns) {
     multiply_tile<kRows, 2, float>({tile.rows + j, padded}, {queries, 1, kRows}, {keys + j * depth, kColumns},
                                    depth, false);
@@ -78,7 +79,7 @@ void tile_edge(Tile& tile, size_t padded, const float* queries, const float* key
 }
 
 // The largest |x|, or NaN if an x is NaN.
-float largest_magnitude(std::span<const float> x) {
+[[gnu::noinline]] float largest_magnitude(std::span<const float> x) {
   f32x4 largest = splat(0.0f), nothing = splat(0.0f);
   size_t i = 0;
   for (; i + 4 <= x.size(); i += 4) {
@@ -120,7 +121,7 @@ void pack_columns(float* panels, Rows<const float> in, size_t rows, size_t cols)
 }
 
 // out[0..n) = factor * in[0..n).
-void scale(float* out, const float* in, size_t n, float factor) {
+[[gnu::noinline]] void scale(float* out, const float* in, size_t n, float factor) {
   size_t j = 0;
   for (; j + 4 <= n; j += 4) store(out + j, load<f32x4>(in + j) * factor);
   for (; j < n; ++j) out[j] = in[j] * factor;
@@ -209,7 +210,7 @@ void attention(std::span<float> output, std::span<float> weights, std::span<floa
 
   for (size_t head = 0; head < heads; ++head) {
     const size_t at = head * n * d;
-    pack<kColumns>(keys, {&k[at], d}, n, d, 1.0f);
+    pack(keys, kColumns, {&k[at], d}, n, d, 1.0f);
     pack_columns(values, {&v[at], d}, n, d);
     const float magnitude =
         largest_magnitude(q.subspan(at, n * d)) * largest_magnitude(k.subspan(at, n * d)) *
@@ -223,7 +224,7 @@ void attention(std::span<float> output, std::span<float> weights, std::span<floa
     for (size_t first = 0; first < n; first += kBlockRows) {
       const size_t count = std::min(kBlockRows, n - first), tiles = (count + kRows - 1) / kRows;
       const size_t reach = round_up(config.causal ? first + count : n);  // no query sees a key from here on
-      pack<kRows>(queries, {&q[at + first * d], d}, count, d, static_cast<float>(config.scale) * log2e);
+      pack(queries, kRows, {&q[at + first * d], d}, count, d, static_cast<float>(config.scale) * log2e);
       Tile block[kBlockRows / kRows];
       for (size_t t = 0; t < tiles; ++t) {
         block[t] = {rows + t * kRows * padded, {}, {}, watched};

@@ -11,18 +11,17 @@
 namespace posenc {
 namespace {
 
-// Empty, or why so many cosines are not computed in one call.
-std::string too_many(size_t rows, size_t pairs) {
+// Null, or why so many cosines are not computed in one call.
+const char* too_many(size_t rows, size_t pairs) {
   if (pairs > 1 << 24) return "inv_freq must have at most 2^24 entries";
-  if (static_cast<double>(rows) * static_cast<double>(pairs) <= kMaxCells) return "";
+  if (static_cast<double>(rows) * static_cast<double>(pairs) <= kMaxCells) return nullptr;
   return "positions or offsets times inv_freq must be at most 2^28 cells";
 }
 
 template <class Config>
-std::string refusal(const Config& config, double bytes) {
-  if (std::string text = too_large(bytes); !text.empty()) return text;
-  const char* text = invalid(config);
-  return text ? text : "";
+const char* refusal(const Config& config, double bytes) {
+  if (const char* text = too_large(bytes)) return text;
+  return invalid(config);
 }
 
 val cos_sin(val cos, val sin) {
@@ -39,16 +38,17 @@ double product(std::initializer_list<int> factors) {
 }
 
 val missing_row(int index, std::span<const int32_t> ids, int rows) {
-  return sentence("row " + std::to_string(ids[static_cast<size_t>(index)]) +
-                  " does not exist: the table has rows 0 to " + std::to_string(rows - 1) + " (ids[" +
-                  std::to_string(index) + "])");
+  const int32_t id = ids[static_cast<size_t>(index)];
+  return val((Sentence() << "row " << id << " does not exist: the table has rows 0 to " << rows - 1 << " (ids["
+                         << index << "])")
+                 .text());
 }
 
 // ------------------------------------------------------------------------------------------------ sinusoidal
 
 val sinusoidal_table_js(const SinusoidalConfig& config) {
   const double cells = product({config.seq_len, config.d_model});
-  if (const auto text = refusal(config, 4 * cells); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 4 * cells)) return val(text);
   Memory memory;
   const auto table = memory.take<float>(cells);
   const auto scratch = memory.take<double>(sinusoidal_scratch(config));
@@ -59,7 +59,7 @@ val sinusoidal_table_js(const SinusoidalConfig& config) {
 
 val sinusoidal_rows_js(const val& positions_js, const SinusoidalConfig& config) {
   const double cells = positions_js["length"].as<double>() * config.d_model;
-  if (const auto text = refusal(config, 8 * cells); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 8 * cells)) return val(text);
   Memory memory;
   const auto positions = memory.copy<double>(positions_js);
   const auto rows = memory.take<double>(cells);
@@ -69,7 +69,7 @@ val sinusoidal_rows_js(const val& positions_js, const SinusoidalConfig& config) 
 }
 
 val sinusoidal_inv_freq_js(const SinusoidalConfig& config) {
-  if (const auto text = refusal(config, 0); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 0)) return val(text);
   Memory memory;
   const auto inv_freq = memory.take<double>(sinusoidal_pairs(config));
   if (memory.refused()) return memory.refusal();
@@ -89,7 +89,7 @@ val shift_matrices_js(const val& inv_freq_js, double k) {
 val dot_by_offset_js(const val& offsets_js, const val& inv_freq_js) {
   Memory memory;
   const auto offsets = memory.copy<double>(offsets_js), inv_freq = memory.copy<double>(inv_freq_js);
-  if (const auto text = too_many(offsets.size(), inv_freq.size()); !text.empty()) return sentence(text);
+  if (const char* text = too_many(offsets.size(), inv_freq.size())) return val(text);
   const auto dot = memory.take<double>(static_cast<double>(offsets.size()));
   if (memory.refused()) return memory.refusal();
   dot_by_offset(dot, offsets, inv_freq);
@@ -99,7 +99,7 @@ val dot_by_offset_js(const val& offsets_js, const val& inv_freq_js) {
 template <class T>
 val similarity_js(const val& table_js, int rows, int cols) {
   const double cells = product({rows, rows});
-  if (const auto text = too_large(cells * sizeof(T)); !text.empty()) return sentence(text);
+  if (const char* text = too_large(cells * sizeof(T))) return val(text);
   Memory memory;
   const auto table = memory.copy<T>(table_js);
   const auto out = memory.take<T>(cells);
@@ -116,8 +116,8 @@ val similarity_js(const val& table_js, int rows, int cols) {
 
 val sinusoidal_similarity_js(const SinusoidalConfig& config) {
   const double cells = product({config.seq_len, config.seq_len});
-  if (const auto text = refusal(config, 4 * cells); !text.empty()) return sentence(text);
-  if (const char* text = invalid_similarity(config)) return sentence(text);
+  if (const char* text = refusal(config, 4 * cells)) return val(text);
+  if (const char* text = invalid_similarity(config)) return val(text);
   Memory memory;
   const auto out = memory.take<float>(cells);
   const auto scratch = memory.take<double>(sinusoidal_similarity_scratch(config));
@@ -131,7 +131,7 @@ val sinusoidal_similarity_js(const SinusoidalConfig& config) {
 template <class T>
 val lookup_rows_js(const val& table_js, const val& ids_js, int rows, int cols) {
   const double cells = ids_js["length"].as<double>() * cols;
-  if (const auto text = too_large(cells * sizeof(T)); !text.empty()) return sentence(text);
+  if (const char* text = too_large(cells * sizeof(T))) return val(text);
   Memory memory;
   const auto table = memory.copy<T>(table_js);
   const auto ids = memory.copy<int32_t>(ids_js);
@@ -144,7 +144,7 @@ val lookup_rows_js(const val& table_js, const val& ids_js, int rows, int cols) {
 val embed_js(const val& token_ids_js, const val& token_table_js, const val& position_table_js,
              const EmbeddingConfig& config) {
   const double cells = product({config.batch, config.seq_len, config.d_model});
-  if (const auto text = refusal(config, 4 * cells); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 4 * cells)) return val(text);
   Memory memory;
   const auto token_ids = memory.copy<int32_t>(token_ids_js);
   const auto token_table = memory.copy<float>(token_table_js),
@@ -162,8 +162,8 @@ val rope_inv_freq_js(RopeConfig config, const val& short_factor, const val& long
   config.short_factor = memory.copy<double>(short_factor);
   config.long_factor = memory.copy<double>(long_factor);
   if (memory.refused()) return memory.refusal();
-  if (const auto text = refusal(config, 4.0 * config.rotary_dim); !text.empty()) return sentence(text);
-  if (const char* text = invalid(config, seq_len)) return sentence(text);
+  if (const char* text = refusal(config, 4.0 * config.rotary_dim)) return val(text);
+  if (const char* text = invalid(config, seq_len)) return val(text);
   const auto inv_freq = memory.take<double>(config.rotary_dim / 2);
   if (memory.refused()) return memory.refusal();
   val result = val::object();
@@ -174,13 +174,13 @@ val rope_inv_freq_js(RopeConfig config, const val& short_factor, const val& long
 
 val dynamic_seq_len_js(RopeConfig config, double cached_seq_len, double seq_len) {
   config.rope_type = RopeType::kDynamic;
-  if (const char* text = invalid(config)) return sentence(text);
+  if (const char* text = invalid(config)) return val(text);
   return val(dynamic_seq_len(config, cached_seq_len, seq_len));
 }
 
 val yarn_correction_range_js(RopeConfig config) {
   config.rope_type = RopeType::kYarn;
-  if (const char* text = invalid(config)) return sentence(text);
+  if (const char* text = invalid(config)) return val(text);
   const YarnRange range = yarn_correction_range(config);
   val result = val::object();
   result.set("low", range.low);
@@ -192,7 +192,7 @@ val rope_cos_sin_js(const val& positions_js, const val& inv_freq_js, double atte
   Memory memory;
   const auto positions = memory.copy<double>(positions_js), inv_freq = memory.copy<double>(inv_freq_js);
   const double cells = static_cast<double>(positions.size()) * static_cast<double>(inv_freq.size());
-  if (const auto text = too_large(16 * cells); !text.empty()) return sentence(text);
+  if (const char* text = too_large(16 * cells)) return val(text);
   const auto cos = memory.take<double>(cells), sin = memory.take<double>(cells);
   if (memory.refused()) return memory.refusal();
   rope_cos_sin(cos, sin, positions, inv_freq, attention_factor);
@@ -202,10 +202,9 @@ val rope_cos_sin_js(const val& positions_js, const val& inv_freq_js, double atte
 val rope_cache_js(int seq_len, double first_position, const val& inv_freq_js, double attention_factor) {
   Memory memory;
   const auto inv_freq = memory.copy<double>(inv_freq_js);
-  if (const auto text = too_many(static_cast<size_t>(seq_len), inv_freq.size()); !text.empty())
-    return sentence(text);
+  if (const char* text = too_many(static_cast<size_t>(seq_len), inv_freq.size())) return val(text);
   const double cells = static_cast<double>(seq_len) * static_cast<double>(inv_freq.size());
-  if (const auto text = too_large(8 * cells); !text.empty()) return sentence(text);
+  if (const char* text = too_large(8 * cells)) return val(text);
   const auto cos = memory.take<float>(cells), sin = memory.take<float>(cells);
   const auto scratch = memory.take<double>(rope_scratch(static_cast<int>(inv_freq.size())));
   if (memory.refused()) return memory.refusal();
@@ -216,7 +215,7 @@ val rope_cache_js(int seq_len, double first_position, const val& inv_freq_js, do
 val mrope_axes_js(const val& sections_js, int pairs, MropeLayout layout) {
   Memory memory;
   const auto sections = memory.copy<int32_t>(sections_js);
-  if (const char* text = invalid_mrope(sections, pairs)) return sentence(text);
+  if (const char* text = invalid_mrope(sections, pairs)) return val(text);
   const auto axis = memory.take<int32_t>(pairs);
   if (memory.refused()) return memory.refusal();
   mrope_axes(axis, sections, layout);
@@ -237,7 +236,7 @@ val mrope_cos_sin_js(const val& positions_js, const val& axis_js, const val& inv
 
 template <class T>
 val rope_apply_js(const val& x_js, const val& cos_js, const val& sin_js, const RopeShape& shape) {
-  if (const auto text = refusal(shape, 0); !text.empty()) return sentence(text);
+  if (const char* text = refusal(shape, 0)) return val(text);
   Memory memory;
   const auto x = memory.copy<T>(x_js), cos = memory.copy<T>(cos_js), sin = memory.copy<T>(sin_js);
   if (memory.refused()) return memory.refusal();
@@ -246,7 +245,7 @@ val rope_apply_js(const val& x_js, const val& cos_js, const val& sin_js, const R
 }
 
 val half_from_interleaved_js(const RopeShape& shape) {
-  if (const auto text = refusal(shape, 0); !text.empty()) return sentence(text);
+  if (const char* text = refusal(shape, 0)) return val(text);
   Memory memory;
   const auto row_index = memory.take<int32_t>(product({shape.num_heads, shape.head_dim}));
   if (memory.refused()) return memory.refusal();
@@ -259,7 +258,7 @@ val rope_score_by_offset_js(const val& offsets_js, const val& q_js, const val& k
   const auto offsets = memory.copy<double>(offsets_js), q = memory.copy<double>(q_js),
              k = memory.copy<double>(k_js);
   const auto inv_freq = memory.copy<double>(inv_freq_js);
-  if (const auto text = too_many(offsets.size(), inv_freq.size()); !text.empty()) return sentence(text);
+  if (const char* text = too_many(offsets.size(), inv_freq.size())) return val(text);
   const auto score = memory.take<double>(static_cast<double>(offsets.size()));
   if (memory.refused()) return memory.refusal();
   rope_score_by_offset(score, offsets, q, k, inv_freq);
@@ -269,7 +268,7 @@ val rope_score_by_offset_js(const val& offsets_js, const val& q_js, const val& k
 // ------------------------------------------------------------------------------------------------- ALiBi, T5
 
 val alibi_slopes_js(const AlibiConfig& config) {
-  if (const auto text = refusal(config, 8.0 * config.num_heads); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 8.0 * config.num_heads)) return val(text);
   Memory memory;
   const auto slopes = memory.take<double>(config.num_heads);
   if (memory.refused()) return memory.refusal();
@@ -281,7 +280,7 @@ val alibi_bias_js(const val& slopes_js, int seq_len, bool causal) {
   Memory memory;
   const auto slopes = memory.copy<double>(slopes_js);
   const double cells = static_cast<double>(slopes.size()) * product({seq_len, seq_len});
-  if (const auto text = too_large(8 * cells); !text.empty()) return sentence(text);
+  if (const char* text = too_large(8 * cells)) return val(text);
   const auto bias = memory.take<double>(cells);
   if (memory.refused()) return memory.refusal();
   alibi_bias(bias, slopes, seq_len, causal);
@@ -289,7 +288,7 @@ val alibi_bias_js(const val& slopes_js, int seq_len, bool causal) {
 }
 
 val t5_buckets_js(const val& relative_positions, const T5Config& config) {
-  if (const auto text = refusal(config, 0); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 0)) return val(text);
   Memory memory;
   const auto buckets = memory.copy<int32_t>(relative_positions);
   if (memory.refused()) return memory.refusal();
@@ -299,7 +298,7 @@ val t5_buckets_js(const val& relative_positions, const T5Config& config) {
 
 val t5_bias_js(const val& table_js, int num_heads, int q_len, int k_len, const T5Config& config) {
   const double cells = product({num_heads, q_len, k_len});
-  if (const auto text = refusal(config, 8 * cells); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 8 * cells)) return val(text);
   Memory memory;
   const auto table = memory.copy<double>(table_js);
   const auto bias = memory.take<double>(cells);
@@ -313,7 +312,7 @@ val t5_bias_js(const val& table_js, int num_heads, int q_len, int k_len, const T
 val attention_f32_js(const val& q_js, const val& k_js, const val& v_js, const val& bias_js,
                      const AttentionConfig& config) {
   const double map = product({config.num_heads, config.seq_len, config.seq_len});
-  if (const auto text = refusal(config, 4 * map); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 4 * map)) return val(text);
   Memory memory;
   const auto q = memory.copy<float>(q_js), k = memory.copy<float>(k_js), v = memory.copy<float>(v_js);
   const auto bias = memory.copy<float>(bias_js);
@@ -341,7 +340,7 @@ val attention_result(std::span<const double> output, std::span<const double> wei
 val attention_f64_js(const val& q_js, const val& k_js, const val& v_js, const val& bias_js,
                      const AttentionConfig& config) {
   const double map = product({config.num_heads, config.seq_len, config.seq_len});
-  if (const auto text = refusal(config, 16 * map); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 16 * map)) return val(text);
   Memory memory;
   const auto q = memory.copy<double>(q_js), k = memory.copy<double>(k_js), v = memory.copy<double>(v_js);
   const auto bias = memory.copy<double>(bias_js);
@@ -357,7 +356,7 @@ val attention_f64_js(const val& q_js, const val& k_js, const val& v_js, const va
 val self_attention_js(const val& x_js, const val& layer_js, const val& permutation_js,
                       const LayerConfig& config) {
   const double map = product({config.num_layers, config.num_heads, config.seq_len, config.seq_len});
-  if (const auto text = refusal(config, 32 * map); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 32 * map)) return val(text);
   Memory memory;
   const auto x = memory.copy<double>(x_js);
   const auto read = [&](const char* name) { return memory.copy<double>(layer_js[name]); };
@@ -385,7 +384,7 @@ val self_attention_js(const val& x_js, const val& layer_js, const val& permutati
 val cross_terms_js(const val& x_js, const val& p_js, const val& w_q_js, const val& w_k_js, int seq_len,
                    int d_model, int head_dim, double scale) {
   const double cells = 4 * product({seq_len, seq_len});
-  if (const auto text = too_large(8 * cells); !text.empty()) return sentence(text);
+  if (const char* text = too_large(8 * cells)) return val(text);
   Memory memory;
   const auto x = memory.copy<double>(x_js), p = memory.copy<double>(p_js);
   const auto w_q = memory.copy<double>(w_q_js), w_k = memory.copy<double>(w_k_js);
@@ -397,7 +396,7 @@ val cross_terms_js(const val& x_js, const val& p_js, const val& w_q_js, const va
 }
 
 val random_normal_js(double count, double seed, double sigma) {
-  if (const auto text = too_large(8 * count); !text.empty()) return sentence(text);
+  if (const char* text = too_large(8 * count)) return val(text);
   Memory memory;
   const auto out = memory.take<double>(count);
   if (memory.refused()) return memory.refusal();
@@ -419,7 +418,7 @@ val rope_format_errors_js(const val& positions_js, const val& inv_freq_js, Float
                           const RoundedSteps& rounded) {
   Memory memory;
   const auto positions = memory.copy<double>(positions_js), inv_freq = memory.copy<double>(inv_freq_js);
-  if (const auto text = too_many(positions.size(), inv_freq.size()); !text.empty()) return sentence(text);
+  if (const char* text = too_many(positions.size(), inv_freq.size())) return val(text);
   const auto error = memory.take<double>(static_cast<double>(positions.size()));
   if (memory.refused()) return memory.refusal();
   rope_format_errors(error, positions, inv_freq, format, rounded);
@@ -438,7 +437,7 @@ val fill_lut_js(const val& stops_js) {
 // Into pixels_js, a Uint8ClampedArray, unless it is null.
 val colormap_js(const val& values_js, const val& lut_js, const val& pixels_js, const ColormapConfig& config) {
   const double pixels = product({config.width, config.height});
-  if (const auto text = refusal(config, 4 * pixels); !text.empty()) return sentence(text);
+  if (const char* text = refusal(config, 4 * pixels)) return val(text);
   Memory memory;
   const auto values = memory.copy<float>(values_js);
   const auto lut = memory.copy<uint32_t>(lut_js);
@@ -470,21 +469,17 @@ Tile& tile_of(Handle handle) {
   return *reinterpret_cast<Tile*>(static_cast<uintptr_t>(handle));
 }
 
-val refused_bytes(size_t bytes) {
-  return sentence("the browser refused " + bytes_of(static_cast<double>(bytes)) + " of memory");
-}
-
 val open_tile_js(TileMap map, double seq_len, int dims, double base, PairLayout layout, double slope,
                  bool causal, const T5Config& t5, const val& biases_js) {
   Memory memory;
   TileConfig config{map, seq_len, dims, base, layout, slope, causal, t5, memory.copy<double>(biases_js)};
   if (memory.refused()) return memory.refusal();
-  if (const char* text = invalid(config)) return sentence(text);
+  if (const char* text = invalid(config)) return val(text);
   const auto plan = static_cast<size_t>(tile_plan_size(config)),
              scratch = static_cast<size_t>(tile_scratch(config));
   const size_t bytes = sizeof(Tile) + sizeof(double) * (plan + scratch);
   auto* tile = static_cast<Tile*>(std::calloc(bytes, 1));
-  if (!tile) return refused_bytes(bytes);
+  if (!tile) return refused_bytes(static_cast<double>(bytes));
   auto* doubles = reinterpret_cast<double*>(tile + 1);
   const int used = tile_plan({doubles, plan}, config);
   config.biases = {};  // in the plan
@@ -506,7 +501,7 @@ val color_tile_js(Handle handle, const val& lut_js, double vmin, double vmax, do
   const std::span<const uint32_t> lut = memory.copy<uint32_t>(lut_js);
   if (memory.refused()) return memory.refusal();
   const TileColors colors{lut, vmin, vmax, static_cast<uint32_t>(outside)};
-  if (const char* text = invalid(colors)) return sentence(text);
+  if (const char* text = invalid(colors)) return val(text);
   Tile& tile = tile_of(handle);
   std::copy(lut.begin(), lut.end(), tile.lut);
   tile.colors = {tile.lut, vmin, vmax, colors.outside};
@@ -515,7 +510,7 @@ val color_tile_js(Handle handle, const val& lut_js, double vmin, double vmax, do
 
 val draw_tile_js(Handle handle, double x0, double y0, int cells_x, int cells_y, int width, int height) {
   const TileView view{x0, y0, cells_x, cells_y, width, height};
-  if (const char* text = invalid(view)) return sentence(text);
+  if (const char* text = invalid(view)) return val(text);
   Tile& tile = tile_of(handle);
   const auto row = static_cast<size_t>(width), pixels = row * static_cast<size_t>(height);
   if (tile.frame_size < pixels + row) {
@@ -524,7 +519,7 @@ val draw_tile_js(Handle handle, double x0, double y0, int cells_x, int cells_y, 
     tile.frame = static_cast<uint32_t*>(std::malloc(sizeof(uint32_t) * tile.frame_size));
     if (!tile.frame) {
       tile.frame_size = 0;
-      return refused_bytes(sizeof(uint32_t) * (pixels + row));
+      return refused_bytes(sizeof(uint32_t) * static_cast<double>(pixels + row));
     }
   }
   tile_pixels({tile.frame, pixels}, {reinterpret_cast<float*>(tile.frame + pixels), row}, tile.scratch,
@@ -540,7 +535,7 @@ val tile_pixels_js(Handle handle, int pixels) {
 
 val tile_values_js(Handle handle, double x0, double y0, int cells_x, int cells_y, int width, int height) {
   const TileView view{x0, y0, cells_x, cells_y, width, height};
-  if (const auto text = refusal(view, 0); !text.empty()) return sentence(text);
+  if (const char* text = refusal(view, 0)) return val(text);
   Memory memory;
   const auto values = memory.take<float>(product({width, height}));
   if (memory.refused()) return memory.refusal();

@@ -86,13 +86,13 @@ template <class T>
   }
 }
 
-// panels (ceil(count/kWidth), depth, kWidth) = factor * vectors of in (count, depth): element k of vector j
-// goes to lane j % kWidth of panel j / kWidth. Missing vectors are 0. A tile reads its panel from front to
-// back.
-template <size_t kWidth>
-inline void pack(float* panels, Rows<const float> in, size_t count, size_t depth, float factor) {
-  for (size_t first = 0; first < count; first += kWidth, panels += depth * kWidth) {
-    for (size_t lane = 0; lane < kWidth; lane += 4) {
+// panels (ceil(count/width), depth, width) = factor * vectors of in (count, depth): element k of vector j goes
+// to lane j % width of panel j / width, a multiple of 4. Missing vectors are 0. A tile reads its panel from
+// front to back.
+[[gnu::noinline]] inline void pack(float* panels, size_t width, Rows<const float> in, size_t count,
+                                   size_t depth, float factor) {
+  for (size_t first = 0; first < count; first += width, panels += depth * width) {
+    for (size_t lane = 0; lane < width; lane += 4) {
       const size_t vector = first + lane;
       const float* from = in.data + vector * in.row;
       float* to = panels + lane;
@@ -101,11 +101,11 @@ inline void pack(float* panels, Rows<const float> in, size_t count, size_t depth
         f32x4 tile[4];
         for (size_t r = 0; r < 4; ++r) tile[r] = load<f32x4>(from + r * in.row + k) * factor;
         transpose(tile);
-        for (size_t r = 0; r < 4; ++r) store(to + (k + r) * kWidth, tile[r]);
+        for (size_t r = 0; r < 4; ++r) store(to + (k + r) * width, tile[r]);
       }
       for (; k < depth; ++k) {
         for (size_t r = 0; r < 4; ++r)
-          to[k * kWidth + r] = vector + r < count ? from[r * in.row + k] * factor : 0;
+          to[k * width + r] = vector + r < count ? from[r * in.row + k] * factor : 0;
       }
     }
   }

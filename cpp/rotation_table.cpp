@@ -20,7 +20,7 @@ void set_exactly(const RotationBlocks& blocks, const SinCos& row, double positio
 }
 
 // out = a turned by b; out may be a.
-void set_turned(const SinCos& out, const SinCos& a, const SinCos& b, int padded) {
+[[gnu::noinline]] void set_turned(const SinCos& out, const SinCos& a, const SinCos& b, int padded) {
   for (int i = 0; i < padded; i += 4) {
     FourPairs on, back;
     turn(a.at(i), b.at(i), &on, &back);

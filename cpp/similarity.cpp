@@ -23,26 +23,24 @@ constexpr size_t kBlockRows = 16;
 // out (count, 8 panels), or += with add; rows and columns in panels.
 void multiply_panels(Rows<float> out, const float* rows, const float* columns, size_t row_count,
                      size_t column_count, size_t depth, bool add) {
+  float edge[kRows * kColumns] = {};  // a tile of which a part is in `out`
   for (size_t j = 0; j < column_count; j += kColumns) {
     for (size_t i = 0; i < row_count; i += kRows) {
       const Left<float> left{rows + i * depth, 1, kRows};
       const Rows<const float> right{columns + j * depth, kColumns};
       float* to = out.data + i * out.row + j;
-      if (i + kRows <= row_count && j + kColumns <= column_count) {
-        multiply_tile<kRows, 2, float>({to, out.row}, left, right, depth, add);
-        continue;
-      }
-      float tile[kRows * kColumns] = {};
+      const bool whole = i + kRows <= row_count && j + kColumns <= column_count;
       const auto each = [&](auto one) {
         for (size_t r = 0; r < std::min(kRows, row_count - i); ++r) {
           for (size_t c = 0; c < std::min(kColumns, column_count - j); ++c) {
-            one(to[r * out.row + c], tile[r * kColumns + c]);
+            one(to[r * out.row + c], edge[r * kColumns + c]);
           }
         }
       };
-      each([](float cell, float& copy) { copy = cell; });
-      multiply_tile<kRows, 2, float>({tile, kColumns}, left, right, depth, add);
-      each([](float& cell, float sum) { cell = sum; });
+      if (!whole) each([](float cell, float& copy) { copy = cell; });
+      multiply_tile<kRows, 2, float>(whole ? Rows<float>{to, out.row} : Rows<float>{edge, kColumns}, left,
+                                     right, depth, add);
+      if (!whole) each([](float& cell, float sum) { cell = sum; });
     }
   }
 }
@@ -72,7 +70,7 @@ void mirror(float* out, size_t n) {
 
 }  // namespace
 
-void similarity(std::span<double> similarity, std::span<const double> table, int rows, int cols) {
+[[gnu::cold]] void similarity(std::span<double> similarity, std::span<const double> table, int rows, int cols) {
   const auto n = static_cast<size_t>(rows), d = static_cast<size_t>(cols);
   assert(similarity.size() == n * n && table.size() == n * d);
   for (size_t i = 0; i < n; ++i) {
@@ -99,11 +97,11 @@ void dot_products(std::span<float> dots, std::span<float> scratch, std::span<con
     const size_t width = std::min(kAtOnce, n - left), bottom = upper ? left + width : n;
     for (size_t k = 0; k < d; k += kDepth) {
       const size_t depth = std::min(kDepth, d - k);
-      pack<kColumns>(columns, {&table[left * d + k], d}, width, depth, 1.0f);
+      pack(columns, kColumns, {&table[left * d + k], d}, width, depth, 1.0f);
       for (size_t top = 0; top < bottom; top += kBlockRows) {
         const size_t height = std::min(kBlockRows, bottom - top);
         const size_t skipped = upper && top > left ? (top - left) / kColumns * kColumns : 0;
-        pack<kRows>(block, {&table[top * d + k], d}, height, depth, 1.0f);
+        pack(block, kRows, {&table[top * d + k], d}, height, depth, 1.0f);
         multiply_panels({&dots[top * n + left + skipped], n}, block, columns + skipped * depth, height,
                         width - skipped, depth, k > 0);
       }
@@ -130,8 +128,8 @@ int sinusoidal_similarity_scratch(const SinusoidalConfig& config) {
   return sinusoidal_scratch(config) + config.seq_len;
 }
 
-void sinusoidal_similarity(std::span<float> similarity, std::span<double> scratch,
-                           const SinusoidalConfig& config) {
+[[gnu::cold]] void sinusoidal_similarity(std::span<float> similarity, std::span<double> scratch,
+                                         const SinusoidalConfig& config) {
   assert(!invalid_similarity(config));
   const auto n = static_cast<size_t>(config.seq_len), pairs = static_cast<size_t>(sinusoidal_pairs(config));
   assert(similarity.size() == n * n);

@@ -17,7 +17,7 @@ Run& run_of(Handle handle) {
 
 val words(std::span<const char* const> list) {
   val result = val::array();
-  for (const char* word : list) result.call<void>("push", std::string(word));
+  for (const char* word : list) result.call<void>("push", val(word));
   return result;
 }
 val symbols_js(Task task) {
@@ -28,15 +28,15 @@ val language_words_js() {
 }
 
 val run_bytes_js(const RunConfig& config) {
-  if (const char* text = invalid(config)) return sentence(text);
+  if (const char* text = invalid(config)) return val(text);
   return val(static_cast<double>(run_bytes(config)));
 }
 
 val start_run_js(const RunConfig& config) {
-  if (const char* text = invalid(config)) return sentence(text);
+  if (const char* text = invalid(config)) return val(text);
   const size_t bytes = (run_bytes(config) + 15) / 16 * 16;
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(16, bytes));
-  if (!memory) return sentence("the browser refused " + bytes_of(static_cast<double>(bytes)) + " of memory");
+  if (!memory) return refused_bytes(static_cast<double>(bytes));
   return val(static_cast<Handle>(reinterpret_cast<uintptr_t>(start_run({memory, bytes}, config))));
 }
 
@@ -61,7 +61,7 @@ int num_parameters_js(Handle handle) {
 
 val evaluate_js(Handle handle, int seq_len, RopeType rope_type, int first, int count) {
   Run& run = run_of(handle);
-  if (const char* text = invalid_test(run, seq_len, rope_type)) return sentence(text);
+  if (const char* text = invalid_test(run, seq_len, rope_type)) return val(text);
   Memory memory;
   const auto loss = memory.take<double>(seq_len), right = memory.take<double>(seq_len),
              asked = memory.take<double>(seq_len);
@@ -76,7 +76,7 @@ val evaluate_js(Handle handle, int seq_len, RopeType rope_type, int first, int c
 
 val answer_js(Handle handle, Task task, int seq_len, RopeType rope_type, int index) {
   Run& run = run_of(handle);
-  if (const char* text = invalid_test(run, seq_len, rope_type)) return sentence(text);
+  if (const char* text = invalid_test(run, seq_len, rope_type)) return val(text);
   Memory memory;
   const auto tokens = memory.take<int32_t>(seq_len), targets = memory.take<int32_t>(seq_len),
              answers = memory.take<int32_t>(seq_len);
@@ -96,8 +96,8 @@ val look_js(Handle handle, const RunConfig& config, const val& tokens_js, RopeTy
   Memory memory;
   const auto tokens = memory.copy<int32_t>(tokens_js);
   if (memory.refused()) return memory.refusal();
-  if (const char* text = invalid_tokens(run, tokens)) return sentence(text);
-  if (const char* text = invalid_test(run, static_cast<int>(tokens.size()), rope_type)) return sentence(text);
+  if (const char* text = invalid_tokens(run, tokens)) return val(text);
+  if (const char* text = invalid_test(run, static_cast<int>(tokens.size()), rope_type)) return val(text);
   const auto n = static_cast<double>(tokens.size());
   const auto probabilities = memory.take<float>(n * num_classes(config.task));
   const auto weights = memory.take<float>(n * n * config.num_heads * config.num_layers);
@@ -115,10 +115,10 @@ val write_on_js(Handle handle, const val& tokens_js, int count, RopeType rope_ty
   Memory memory;
   const auto given = memory.copy<int32_t>(tokens_js);
   if (memory.refused()) return memory.refusal();
-  if (const char* text = invalid_tokens(run, given)) return sentence(text);
+  if (const char* text = invalid_tokens(run, given)) return val(text);
   const auto length = static_cast<double>(given.size()) + count;
-  if (length > final_length) return sentence("final_length must be at least the number of tokens and count");
-  if (const char* text = invalid_test(run, final_length, rope_type)) return sentence(text);
+  if (length > final_length) return val("final_length must be at least the number of tokens and count");
+  if (const char* text = invalid_test(run, final_length, rope_type)) return val(text);
   const auto tokens = memory.take<int32_t>(length);
   if (memory.refused()) return memory.refusal();
   std::copy(given.begin(), given.end(), tokens.begin());

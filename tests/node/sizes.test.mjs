@@ -5,11 +5,13 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
+import { minifySync } from "vite";
 import { ROOT } from "../../scripts/run.mjs";
 
 const DIST = join(ROOT, "dist");
 const RECORD = join(ROOT, "tests/sizes.json");
 const ALLOWANCE = 1.05;
+const CORE_BUDGET = 45_000;
 
 const compressed = new Map();
 function brotli(file) {
@@ -53,9 +55,21 @@ const figures = readdirSync(join(DIST, "figures"));
 /** Not figures, nor what only a course or a press of "Embed this" asks for. */
 const atOnce = (path) =>
   !/\/(pe-[\w-]+|connect-[\w-]+|embed-panel-[\w-]+)\.js$/.test(path) && !/\.wasm$/.test(path);
+/** A build of the core with its glue, minified as Vite does it. */
+function core(build) {
+  const read = (name) => readFileSync(join(ROOT, "web/wasm", name));
+  const glue = minifySync("posenc.mjs", read("posenc.mjs").toString()).code;
+  return [read(`posenc-${build}.wasm`), glue].reduce((sum, part) => sum + brotliCompressSync(part).length, 0);
+}
+const cores = {
+  "the core with SIMD, and its glue": core("simd"),
+  "the scalar core, and its glue": core("scalar"),
+};
+
 const smallest = (costs) => Math.min(...costs);
 
 const sizes = {
+  ...cores,
   "smallest figure as an element": smallest(figures.map((file) => cost(`figures/${file}`))),
   "smallest figure in a frame": smallest(
     figures.map((file) => {
@@ -78,6 +92,9 @@ for (const [name, size] of Object.entries(sizes))
     t.diagnostic(`${size} bytes, recorded ${recorded[name]}`);
     assert.ok(size <= recorded[name] * ALLOWANCE, `${size} bytes, recorded ${recorded[name]}`);
   });
+
+for (const [name, size] of Object.entries(cores))
+  test(`${name}: at most 45 kB`, () => assert.ok(size <= CORE_BUDGET, `${size} bytes`));
 
 test("each figure recorded is measured", () => {
   assert.deepEqual(Object.keys(recorded).sort(), Object.keys(sizes).sort());
