@@ -311,8 +311,8 @@ const char* invalid(const AttentionConfig& config);
 // q, k, v, output (num_heads, seq_len, head_dim); logits, weights (num_heads, seq_len, seq_len):
 //   logits = scale * q k^T + bias, -inf where masked; weights = softmax(logits); output = weights v.
 // bias is empty or (num_heads, 2*seq_len - 1): one number per head and relative_position, from -(seq_len-1).
-// Float: weights_error of the weights; a row with a logit that is not finite is NaN, as is its output; scratch:
-// attention_scratch(config) floats; logits may be empty.
+// Float: weights_error of the weights, which are 0 below 2^-100 of the row's largest; a row with a logit that
+// is not finite is NaN, as is its output; scratch: attention_scratch(config) floats; logits may be empty.
 void attention(std::span<double> output, std::span<double> weights, std::span<double> logits,
                std::span<const double> q, std::span<const double> k, std::span<const double> v,
                std::span<const double> bias, const AttentionConfig& config);

@@ -251,6 +251,26 @@ TEST_CASE("a row of float weights is NaN exactly where a logit is not finite, wi
   }
 }
 
+TEST_CASE("float weights below 2^-100 of the largest are 0, so that none is a denormal number") {
+  for (const bool causal : {false, true}) {
+    const AttentionConfig config{.num_heads = 1, .seq_len = 300, .head_dim = 4, .causal = causal};
+    Floats bias(599);
+    for (size_t i = 0; i < bias.size(); ++i) bias[i] = -0.5f * std::fabs(static_cast<float>(i) - 299);
+    const Floats zero(300 * 4), values(300 * 4, 1e-6f);
+    const FloatAttention r = run_float(zero, zero, values, bias, config);
+    for (size_t row = 0; row < 300; ++row) {
+      for (size_t key = 0; key < (causal ? row + 1 : 300); ++key) {
+        const float weight = r.weights[row * 300 + key],
+                    distance = std::fabs(static_cast<float>(row) - static_cast<float>(key));
+        INFO("query " << row << ", key " << key);
+        if (distance > 140) REQUIRE(weight == 0);
+        if (distance < 137) REQUIRE(weight > 0x1p-103f);
+      }
+      CHECK(r.output[4 * row] == Approx(1e-6f));
+    }
+  }
+}
+
 TEST_CASE("with q of 0 the float weights are the softmax of the bias, to the accuracy of its 2^x") {
   for (const int seq_len : {2, 5, 16}) {
     const AttentionConfig config{.num_heads = 1, .seq_len = seq_len, .head_dim = 1};
