@@ -1,6 +1,6 @@
-// Axes: where the ticks stand and what they say. d3-scale chooses round values.
+// Axes: where the ticks stand and what they say. d3-array chooses round values.
 
-import { scaleLinear } from "d3-scale";
+import { ticks as roundValues } from "d3-array";
 import { type SVGTemplateResult, svg } from "lit";
 
 export interface Axis {
@@ -28,7 +28,7 @@ export function clamp(value: number, least: number, most: number): number {
 /** Round values along the axis, about one for each `spacing` pixels. */
 export function ticks(axis: Axis, spacing: number): number[] {
   const count = Math.max(1, Math.floor(Math.abs(axis.range[1] - axis.range[0]) / spacing));
-  return scaleLinear(axis.domain, axis.range).ticks(count);
+  return roundValues(...axis.domain, count);
 }
 
 /** A tick's value with a true minus sign and thin spaces between thousands. */
