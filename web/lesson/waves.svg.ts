@@ -4,27 +4,33 @@ import type { Posenc } from "../posenc.ts";
 
 const dModel = 128;
 const positions = 128;
-const perPosition = 4;
 const pairs = [0, 4, 8, 12, 16, 20, 24, 28, 32, 36];
 const position = 40;
 const gap = 26;
 const amplitude = 11;
 
+/** Cubic curves that have each wave's height and slope at their ends, every radian or sooner: true to 0.03 pixels. */
 export function waves(posenc: Posenc): string {
-  const seqLen = positions * perPosition + 1;
-  const table = posenc.sinusoidalTable({ seqLen, dModel, positionStep: 1 / perPosition });
+  const config = { seqLen: positions + 1, dModel };
+  const table = posenc.sinusoidalTable(config);
+  const invFreq = posenc.sinusoidalInvFreq(config);
   const height = pairs.length * gap;
-  const y = (row: number, line: number) =>
-    ((line + 0.5) * gap - amplitude * (table[row * dModel + 2 * (pairs[line] ?? 0)] ?? 0)).toFixed(1);
+  const short = (value: number) => String(Math.round(value * 10) / 10).replace(/^(-?)0\./, "$1.");
+  const y = (line: number, row: number) =>
+    (line + 0.5) * gap - amplitude * (table[row * dModel + 2 * (pairs[line] ?? 0)] ?? 0);
+  const slope = (line: number, row: number) =>
+    -amplitude * (invFreq[pairs[line] ?? 0] ?? 0) * (table[row * dModel + 2 * (pairs[line] ?? 0) + 1] ?? 0);
   const curve = (line: number) => {
-    // The slower the wave, the fewer points it needs.
-    const step = line < 3 ? 1 : line < 6 ? 4 : 16;
-    let path = "";
-    for (let row = 0; row < seqLen; row += step)
-      path += `${row === 0 ? "M" : " "}${row / perPosition} ${y(row, line)}`;
+    const step = 2 ** Math.floor(-Math.log2(invFreq[pairs[line] ?? 0] ?? 1));
+    const third = step / 3;
+    let path = `M0 ${short(y(line, 0))}C${short(third)} ${short(y(line, 0) + slope(line, 0) * third)}`;
+    for (let row = step; row <= positions; row += step) {
+      const before = `${short(row - third)} ${short(y(line, row) - slope(line, row) * third)}`;
+      path += `${row === step ? " " : "S"}${before} ${row} ${short(y(line, row))}`;
+    }
     return `<path d="${path}"/>`;
   };
-  const dots = pairs.map((_, line) => `M${position} ${y(position * perPosition, line)}h0`).join("");
+  const dots = pairs.map((_, line) => `M${position} ${short(y(line, position))}h0`).join("");
   return (
     `<figure class="wide waves"><svg viewBox="0 0 ${positions} ${height}" preserveAspectRatio="none" aria-hidden="true">` +
     `<path class="cut" d="M${position} 0V${height}"/>${pairs.map((_, line) => curve(line)).join("")}` +
