@@ -1,5 +1,16 @@
 // What a reader sees while the page is still arriving.
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../scripts/run.mjs";
 import { openWithoutScript } from "./reading.mjs";
+
+const MOST_BYTES = 120_000;
+
+/** Bytes of a file of dist/ as it is served. */
+function served(path) {
+  const file = join(ROOT, "dist", path || "index.html");
+  return statSync(existsSync(`${file}.br`) ? `${file}.br` : file).size;
+}
 
 /** The first figure: whether its drawn picture is in sight, its title, and its place in the document. Runs in the page. */
 const firstFigure = () => {
@@ -80,7 +91,28 @@ const comesAlive = (width, height) => ({
   },
 });
 
+const fetchesLittle = (width, height) => ({
+  name: `in a window of ${width} px, what is fetched before the page is scrolled is at most 120 kB`,
+  page: { width, height },
+  engines: ["chromium"],
+  async run({ page, base, assert }) {
+    await page.goto(base);
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 1500)));
+    const files = (await page.requests()).map((url) =>
+      new URL(url).pathname.slice(new URL(base).pathname.length),
+    );
+    assert.ok(files.length > 5 && files.includes(""), files.join());
+    const bytes = files.reduce((sum, file) => sum + served(file), 0);
+    assert.ok(
+      bytes <= MOST_BYTES,
+      `${bytes} bytes: ${files.map((file) => `${file} ${served(file)}`).join(", ")}`,
+    );
+  },
+});
+
 export default [
+  fetchesLittle(1280, 900),
+  fetchesLittle(412, 823),
   comesAlive(1280, 900),
   comesAlive(412, 823),
   {
