@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { openHost, TAGS } from "./host.mjs";
 
 /** A test of each figure by itself: `body` runs in the page with its tag and returns what it found wrong. */
-const each = (name, body, engines) => ({
+const each = (name, body) => ({
   name: `every figure ${name}`,
-  engines,
   async run({ page }) {
     await openHost(page);
     for (const tag of TAGS) {
@@ -86,7 +85,6 @@ export default [
       figure.remove();
       return wrong;
     },
-    ["chromium"],
   ),
 
   each("hides its parts, and answers a name that it does not know in its place", async (tag) => {
@@ -118,119 +116,114 @@ export default [
     return wrong;
   }),
 
-  each(
-    "gives its state and takes it back, in full or not at all",
-    async (tag) => {
-      const { host } = window;
-      const wrong = [];
-      const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-      const { fields } = customElements.get(tag);
-      const random = host.random(17);
-      const value = (field) => {
-        const among = (list) => list[Math.floor(random() * list.length)];
-        if (field.kind === "flag") return random() < 0.5;
-        if (field.kind === "choice") return among(field.choices);
-        if (field.kind === "text")
-          return random() < 0.7 ? field.fallback : among(["a cat sees the dog", "1 0.5 -2, 3"]);
-        // small numbers as often as large ones, and even ones more often than not
-        const span = Math.min(field.max - field.min, 300);
-        const number = field.min + (span + 1) ** random() - 1;
-        if (field.kind === "number") return number;
-        const whole = Math.floor(number);
-        return whole % 2 === 0 || whole === field.max || random() < 0.2 ? whole : whole + 1;
-      };
-      const figure = await host.mount(tag);
-      const heard = [];
-      for (const name of ["pe-change", "pe-ready"]) figure.addEventListener(name, () => heard.push(name));
-      let taken = 0;
-      for (let i = 0; i < 10; i++) {
-        const before = figure.getState();
-        const state = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, value(field)]));
-        figure.setState({ version: 1, figure: tag.slice(3), state });
-        if (!same(figure.getState().state, state))
-          wrong.push(`at once: ${JSON.stringify(figure.getState())}`);
+  each("gives its state and takes it back, in full or not at all", async (tag) => {
+    const { host } = window;
+    const wrong = [];
+    const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+    const { fields } = customElements.get(tag);
+    const random = host.random(17);
+    const value = (field) => {
+      const among = (list) => list[Math.floor(random() * list.length)];
+      if (field.kind === "flag") return random() < 0.5;
+      if (field.kind === "choice") return among(field.choices);
+      if (field.kind === "text")
+        return random() < 0.7 ? field.fallback : among(["a cat sees the dog", "1 0.5 -2, 3"]);
+      // small numbers as often as large ones, and even ones more often than not
+      const span = Math.min(field.max - field.min, 300);
+      const number = field.min + (span + 1) ** random() - 1;
+      if (field.kind === "number") return number;
+      const whole = Math.floor(number);
+      return whole % 2 === 0 || whole === field.max || random() < 0.2 ? whole : whole + 1;
+    };
+    const figure = await host.mount(tag);
+    const heard = [];
+    for (const name of ["pe-change", "pe-ready"]) figure.addEventListener(name, () => heard.push(name));
+    let taken = 0;
+    for (let i = 0; i < 10; i++) {
+      const before = figure.getState();
+      const state = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, value(field)]));
+      figure.setState({ version: 1, figure: tag.slice(3), state });
+      if (!same(figure.getState().state, state)) wrong.push(`at once: ${JSON.stringify(figure.getState())}`);
+      await host.settle(figure);
+      const after = figure.getState();
+      if (host.problem(figure)) {
+        if (!same(after, before)) wrong.push(`refused and yet ${JSON.stringify(after)}`);
+        figure.setState(before);
         await host.settle(figure);
-        const after = figure.getState();
-        if (host.problem(figure)) {
-          if (!same(after, before)) wrong.push(`refused and yet ${JSON.stringify(after)}`);
-          figure.setState(before);
-          await host.settle(figure);
-          continue;
-        }
-        taken++;
-        if (!same(after, { version: 1, figure: tag.slice(3), state })) {
-          wrong.push(`${JSON.stringify(after)} of ${JSON.stringify(state)}`);
-        }
-        if (i > 1) continue;
-        const other = await host.mount(tag);
-        other.setState(JSON.parse(JSON.stringify(after)));
-        await host.settle(other);
-        if (!same(other.getState(), after)) wrong.push(`the other has ${JSON.stringify(other.getState())}`);
-        const says = (one) => host.find(one, ".takeaway").textContent;
-        if (says(other) !== says(figure)) wrong.push(`“${says(other)}” and “${says(figure)}”`);
-        other.remove();
+        continue;
       }
-      if (taken < 2) wrong.push(`only ${taken} states taken`);
-      if (heard.length > 0) wrong.push(`heard ${heard}`);
+      taken++;
+      if (!same(after, { version: 1, figure: tag.slice(3), state })) {
+        wrong.push(`${JSON.stringify(after)} of ${JSON.stringify(state)}`);
+      }
+      if (i > 1) continue;
+      const other = await host.mount(tag);
+      other.setState(JSON.parse(JSON.stringify(after)));
+      await host.settle(other);
+      if (!same(other.getState(), after)) wrong.push(`the other has ${JSON.stringify(other.getState())}`);
+      const says = (one) => host.find(one, ".takeaway").textContent;
+      if (says(other) !== says(figure)) wrong.push(`“${says(other)}” and “${says(figure)}”`);
+      other.remove();
+    }
+    if (taken < 2) wrong.push(`only ${taken} states taken`);
+    if (heard.length > 0) wrong.push(`heard ${heard}`);
 
-      const good = figure.getState();
-      const attributes = () => JSON.stringify([...figure.attributes].map(({ name, value }) => [name, value]));
-      const stand = attributes();
-      const [first] = Object.keys(fields);
-      const refuses = (saved, kind, words) => {
-        let error;
-        try {
-          figure.setState(saved);
-        } catch (thrown) {
-          error = thrown;
-        }
-        if (!(error instanceof kind)) wrong.push(`${JSON.stringify(saved)}: ${error}`);
-        else if (!error.message.startsWith(words)) wrong.push(error.message);
-        if (attributes() !== stand || !same(figure.getState(), good))
-          wrong.push(`changed by ${JSON.stringify(saved)}`);
+    const good = figure.getState();
+    const attributes = () => JSON.stringify([...figure.attributes].map(({ name, value }) => [name, value]));
+    const stand = attributes();
+    const [first] = Object.keys(fields);
+    const refuses = (saved, kind, words) => {
+      let error;
+      try {
+        figure.setState(saved);
+      } catch (thrown) {
+        error = thrown;
+      }
+      if (!(error instanceof kind)) wrong.push(`${JSON.stringify(saved)}: ${error}`);
+      else if (!error.message.startsWith(words)) wrong.push(error.message);
+      if (attributes() !== stand || !same(figure.getState(), good))
+        wrong.push(`changed by ${JSON.stringify(saved)}`);
+    };
+    refuses({ ...good, version: "1" }, TypeError, 'version must be 1, got "1"');
+    refuses(
+      { ...good, figure: { toString: 1 } },
+      TypeError,
+      `figure must be "${tag.slice(3)}", got an object`,
+    );
+    refuses({ ...good, state: [] }, TypeError, "state must be an object, got an array");
+    for (const none of [null, undefined, 7, "state", []])
+      refuses(none, TypeError, "version must be 1, got undefined");
+    refuses({ ...good, version: 2 }, TypeError, "version must be 1, got 2");
+    refuses({ ...good, figure: "abacus" }, TypeError, `figure must be "${tag.slice(3)}", got "abacus"`);
+    refuses({ ...good, state: null }, TypeError, "state must be an object");
+    refuses({ ...good, state: { colour: 1 } }, TypeError, "state.colour is not an attribute");
+    refuses({ ...good, state: { constructor: 1 } }, TypeError, "state.constructor is not an attribute");
+    refuses(
+      { ...good, state: { [first]: [1] } },
+      TypeError,
+      `state.${first} must be a number, a boolean or a string`,
+    );
+    for (const [name, field] of Object.entries(fields)) {
+      const bad = {
+        integer: [field.max + 1, field.min - 1, field.min + 0.5, Number.NaN, "", "many"],
+        number: [field.max * 2, field.min - 1, Number.POSITIVE_INFINITY, "many"],
+        choice: ["", "nonsense"],
+        flag: ["perhaps", 2],
+        text: ["x".repeat((field.maxLength ?? 0) + 1)],
       };
-      refuses({ ...good, version: "1" }, TypeError, 'version must be 1, got "1"');
-      refuses(
-        { ...good, figure: { toString: 1 } },
-        TypeError,
-        `figure must be "${tag.slice(3)}", got an object`,
-      );
-      refuses({ ...good, state: [] }, TypeError, "state must be an object, got an array");
-      for (const none of [null, undefined, 7, "state", []])
-        refuses(none, TypeError, "version must be 1, got undefined");
-      refuses({ ...good, version: 2 }, TypeError, "version must be 1, got 2");
-      refuses({ ...good, figure: "abacus" }, TypeError, `figure must be "${tag.slice(3)}", got "abacus"`);
-      refuses({ ...good, state: null }, TypeError, "state must be an object");
-      refuses({ ...good, state: { colour: 1 } }, TypeError, "state.colour is not an attribute");
-      refuses({ ...good, state: { constructor: 1 } }, TypeError, "state.constructor is not an attribute");
-      refuses(
-        { ...good, state: { [first]: [1] } },
-        TypeError,
-        `state.${first} must be a number, a boolean or a string`,
-      );
-      for (const [name, field] of Object.entries(fields)) {
-        const bad = {
-          integer: [field.max + 1, field.min - 1, field.min + 0.5, Number.NaN, "", "many"],
-          number: [field.max * 2, field.min - 1, Number.POSITIVE_INFINITY, "many"],
-          choice: ["", "nonsense"],
-          flag: ["perhaps", 2],
-          text: ["x".repeat((field.maxLength ?? 0) + 1)],
-        };
-        for (const one of bad[field.kind]) {
-          refuses({ ...good, state: { ...good.state, [name]: one } }, RangeError, `${name} must be `);
-        }
+      for (const one of bad[field.kind]) {
+        refuses({ ...good, state: { ...good.state, [name]: one } }, RangeError, `${name} must be `);
       }
-      const details = [];
-      figure.addEventListener("pe-change", ({ detail }) => details.push(detail));
-      await host.change(figure);
-      if (details.length === 0 || !same(details.at(-1), figure.getState().state)) {
-        wrong.push(`pe-change told ${JSON.stringify(details)}`);
-      }
-      figure.remove();
-      return wrong;
-    },
-    ["chromium"],
-  ),
+    }
+    const details = [];
+    figure.addEventListener("pe-change", ({ detail }) => details.push(detail));
+    await host.change(figure);
+    if (details.length === 0 || !same(details.at(-1), figure.getState().state)) {
+      wrong.push(`pe-change told ${JSON.stringify(details)}`);
+    }
+    figure.remove();
+    return wrong;
+  }),
 
   {
     name: "every figure that is lazy loads and computes nothing until it comes near, and is ready with its first picture",

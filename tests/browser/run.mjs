@@ -1,5 +1,4 @@
 // Runs the browser tests in one engine:   node tests/browser/run.mjs chromium|firefox|webkit [part of a name]
-// A few that fail are tried once more at the end; both tries are printed, the second one counts.
 //
 // A file *.test.mjs in this folder exports a list of { name, page?, engines?, run }. The name is a sentence that is true
 // of the page. `page` gives the size and settings of the page that the test starts with (see PAGE). `engines` names
@@ -36,8 +35,6 @@ const ENGINES = ["chromium", "firefox", "webkit"];
 const PAGE = { width: 1280, height: 900, colorScheme: "light", reducedMotion: false, script: true };
 const TEST_SECONDS = 300;
 const RUN_SECONDS = 3600;
-/** A driver or a crowded machine may fail a test now and then: then it is tried again. What fails many is a fault. */
-const MOST_TRIED_AGAIN = 5;
 
 /** Rejects if the work takes longer than it may. */
 async function within(seconds, work) {
@@ -108,25 +105,18 @@ async function runAll(engine, wanted) {
   const { launch } = await import(`./${engine}.mjs`);
   const browser = await launch();
   console.log(`# ${engine} ${browser.version}`);
-  async function failing(numbers, words) {
-    const failed = [];
-    for (const i of numbers) {
-      const start = performance.now();
-      const error = await runTest(tests[i], browser, { engine, base: course.url, origin: site.url });
-      const seconds = ((performance.now() - start) / 1000).toFixed(1);
-      console.log(`${error ? "not ok" : "ok"} ${i + 1} - ${engine}: ${tests[i].name} (${seconds} s${words})`);
-      if (error) console.log(report(error));
-      if (error) failed.push(i);
-    }
-    return failed;
+  let failed = 0;
+  for (const [i, test] of tests.entries()) {
+    const start = performance.now();
+    const error = await runTest(test, browser, { engine, base: course.url, origin: site.url });
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    console.log(`${error ? "not ok" : "ok"} ${i + 1} - ${engine}: ${test.name} (${seconds} s)`);
+    if (error) console.log(report(error));
+    if (error) ++failed;
   }
-  const first = await failing(tests.keys(), "");
-  const failed = first.length > MOST_TRIED_AGAIN ? first : await failing(first, ", second try");
-  if (failed.length < first.length)
-    console.log(`# passed at the second try alone: ${first.length - failed.length}`);
-  console.log(`${tests.length - failed.length} passed, ${failed.length} failed`);
+  console.log(`${tests.length - failed} passed, ${failed} failed`);
   await within(20, browser.close()).catch(() => {});
-  return tests.length > 0 && failed.length === 0;
+  return tests.length > 0 && failed === 0;
 }
 
 await main(import.meta.url, async ([engine, wanted = ""]) => {

@@ -1,9 +1,9 @@
 // WebKitGTK, which stands in for Safari, through the W3C WebDriver protocol in a virtual X display. Every page has a
 // browser and a display of its own, since media settings are given at its start; as that takes a second or two, the
-// next one starts while this one is at work. The protocol tells neither requests nor console messages. So the browser's traffic passes through a proxy here, which notes every address
-// and puts a first script into each HTML page that collects its errors. Not seen: the console of workers, and
-// errors that happen while a page is being left. A page without script still hides its <noscript>. Shift+Tab works,
-// but its event's key is "Unidentified".
+// next one starts while this one is at work. The protocol tells neither requests nor console messages: the browser's
+// traffic passes through a proxy here, which notes every address and puts a first script into each HTML page that
+// collects its errors. Not seen: the console of workers, and errors that happen while a page is being left. A page
+// without script still hides its <noscript>. Shift+Tab works, but its event's key is "Unidentified".
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request as httpRequest } from "node:http";
