@@ -856,7 +856,7 @@ export default [
     Element.prototype.setPointerCapture = () => {}; // no pointer of the system's is captured
     const place = document.createElement("div");
     document.body.append(place);
-    for (const width of [350, 440, 620, 800, 960]) {
+    for (const width of [350, 440, 540, 640, 740, 840, 960]) {
       place.style.width = `${width}px`;
       const figure = await host.mount(tag, {}, place);
       const random = host.random(width);

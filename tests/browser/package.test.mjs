@@ -24,7 +24,6 @@ const BUNDLERS = {
 
 export default Object.entries(BUNDLERS).map(([bundler, build]) => ({
   name: `a page that ${bundler} builds from the npm package computes and draws`,
-  engines: ["chromium"],
   async run({ page, assert }) {
     const { folder } = await scratchProject();
     try {

@@ -69,7 +69,6 @@ async function seriousFindings(page) {
 export const accessible = (name, path, colorScheme) => ({
   name: `axe-core finds nothing serious in ${name} in ${colorScheme} colours`,
   page: { colorScheme },
-  engines: ["chromium"],
   async run({ page, base, assert }) {
     await page.goto(base + path);
     await readThrough(page);

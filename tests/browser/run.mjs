@@ -1,8 +1,7 @@
 // Runs the browser tests in one engine:   node tests/browser/run.mjs chromium|firefox|webkit [part of a name]
 //
-// A file *.test.mjs in this folder exports a list of { name, page?, engines?, run }. The name is a sentence that is true
-// of the page. `page` gives the size and settings of the page that the test starts with (see PAGE). `engines` names
-// where the test runs, if no engine could make a difference: elsewhere it is left out. `run` receives
+// A file *.test.mjs in this folder exports a list of { name, page?, run }. The name is a sentence that is true of
+// the page. `page` gives the size and settings of the page that the test starts with (see PAGE). `run` receives
 //   page      a fresh, blank page (page.mjs lists what it can do)
 //   newPage   opens another one: newPage({ width, height, colorScheme, reducedMotion, script });
 //             script: false is impossible in Firefox
@@ -45,13 +44,13 @@ async function within(seconds, work) {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-async function loadTests(engine, wanted) {
+async function loadTests(wanted) {
   const folder = fileURLToPath(new URL(".", import.meta.url));
   const tests = [];
   for (const file of readdirSync(folder).sort()) {
     if (file.endsWith(".test.mjs")) tests.push(...(await import(join(folder, file))).default);
   }
-  return tests.filter(({ name, engines = ENGINES }) => name.includes(wanted) && engines.includes(engine));
+  return tests.filter(({ name }) => name.includes(wanted));
 }
 
 /** The lesson, shortened to the sections of one figure, for the path "/pe-rope.html". */
@@ -101,7 +100,7 @@ async function runAll(engine, wanted) {
     await serve({ root }),
     await serve({ root, prefix: "/courses/positions", page: shortLesson }),
   ];
-  const tests = await loadTests(engine, wanted);
+  const tests = await loadTests(wanted);
   const { launch } = await import(`./${engine}.mjs`);
   const browser = await launch();
   console.log(`# ${engine} ${browser.version}`);
