@@ -13,6 +13,7 @@ import {
   guardedFigures,
   offlinePage,
   oneFigure,
+  oneFile,
   otherBuilds,
   partials,
   plainImports,
@@ -89,7 +90,7 @@ function modules(
 ): UserConfig {
   return {
     ...shared,
-    plugins: [guardedFigures(), plainImports(), ...(inline ? [withoutWorker()] : [])],
+    plugins: [guardedFigures(), plainImports(), ...(inline ? [withoutWorker(), oneFile()] : [])],
     // A worker shares the .wasm files with the modules beside it.
     worker: {
       format: "es",
@@ -130,6 +131,7 @@ function onePage(html: string, plugins: Plugin[]): UserConfig {
       ...plugins,
       withoutNeighbours(),
       withoutWorker(),
+      oneFile(),
       viteSingleFile({ removeViteModuleLoader: true }),
     ],
     build: {

@@ -1,5 +1,6 @@
 // Builds everything: C++ to WebAssembly (twice, with SIMD and without), the npm package, the offline files, the pages.
 //   node scripts/build.mjs [core|site|all]
+import { createHash } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -14,6 +15,7 @@ import { join } from "node:path";
 import { emscriptenEnv, findEmscripten } from "./emscripten.mjs";
 import { writePackage } from "./package.mjs";
 import { bin, Failure, main, ROOT, run, step } from "./run.mjs";
+import { twinOf } from "./twin.mjs";
 
 /** Configures a CMake preset and builds `targets` in it. Catch2 is needed only with `tests`. */
 export async function compile(preset, targets, { tests = false } = {}) {
@@ -35,7 +37,23 @@ function writeIfChanged(path, bytes) {
   if (!existsSync(path) || !readFileSync(path).equals(bytes)) writeFileSync(path, bytes);
 }
 
-/** web/wasm/: for the core and for training, one glue module for both WebAssembly modules. */
+/** A custom section without content, whose name tells which build the module is of. */
+function mark(name) {
+  const text = Buffer.from(name);
+  return Buffer.from([0, text.length + 1, text.length, ...text]);
+}
+
+/** Emscripten's glue, which asks for WebAssembly only where it loads a module by itself: ours are given to it. */
+function anywhere(glue) {
+  return glue
+    .replace(
+      /if\(typeof WebAssembly\s*!=\s*"object"\)\s*\{?abort\("no native wasm support detected"\);?\}?/,
+      "",
+    )
+    .replaceAll("new WebAssembly.RuntimeError(", "new Error(");
+}
+
+/** web/wasm/: for the core and for training, one glue module for two WebAssembly modules and a twin in JavaScript. */
 export async function buildCore() {
   const folder = (variant) => join(ROOT, "build", `wasm-${variant}`);
   const output = join(ROOT, "web/wasm");
@@ -43,22 +61,29 @@ export async function buildCore() {
   for (const variant of ["simd", "scalar"])
     await compile(`wasm-${variant}`, ["posenc_module", "posenc_train_module"]);
 
-  for (const name of ["posenc", "posenc-train"]) {
-    const [glue, scalarGlue] = ["simd", "scalar"].map((variant) =>
-      readFileSync(join(folder(variant), `${name}.mjs`)),
-    );
-    if (!glue.equals(scalarGlue)) throw new Failure(`${name}.mjs differs between wasm-simd and wasm-scalar`);
-    const evaluates = glue.toString().match(/new Function|\beval\(/);
-    if (evaluates)
-      throw new Failure(`${name}.mjs contains "${evaluates[0]}", which the page's security policy forbids`);
+  await step("build: twins", async () => {
+    for (const name of ["posenc", "posenc-train"]) {
+      const [glue, scalarGlue] = ["simd", "scalar"].map((variant) =>
+        readFileSync(join(folder(variant), `${name}.mjs`), "utf8"),
+      );
+      if (glue !== scalarGlue) throw new Failure(`${name}.mjs differs between wasm-simd and wasm-scalar`);
+      const evaluates = glue.match(/new Function|\beval\(/);
+      if (evaluates)
+        throw new Failure(`${name}.mjs contains "${evaluates[0]}", which the page's security policy forbids`);
 
-    writeIfChanged(join(output, `${name}.mjs`), glue);
-    for (const variant of ["simd", "scalar"])
-      writeIfChanged(
-        join(output, `${name}-${variant}.wasm`),
+      const modules = ["simd", "scalar"].map((variant) =>
         readFileSync(join(folder(variant), `${name}.wasm`)),
       );
-  }
+      const hash = createHash("sha256");
+      for (const part of [glue, ...modules]) hash.update(part);
+      const build = hash.digest("hex").slice(0, 8);
+      const write = (file, bytes) => writeIfChanged(join(output, file), Buffer.from(bytes));
+      write(`${name}.mjs`, `${anywhere(glue)}export const build="${build}";\n`);
+      for (const [i, variant] of ["simd", "scalar"].entries())
+        write(`${name}-${variant}.wasm`, Buffer.concat([modules[i], mark(build)]));
+      write(`${name}-twin.js`, await twinOf(join(folder("scalar"), `${name}.wasm`), findEmscripten()));
+    }
+  });
 }
 
 /** What the pages and the package are made from: path, size and time of each file. */

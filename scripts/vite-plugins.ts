@@ -177,6 +177,16 @@ export function withoutWorker(): Plugin {
   };
 }
 
+/** What is one file finds nothing beside it. */
+export function oneFile(): Plugin {
+  return {
+    name: "posenc-one-file",
+    enforce: "pre",
+    load: (id) =>
+      id.endsWith("/web/beside.ts") ? `export * from ${JSON.stringify(web("one-file.ts"))};` : null,
+  };
+}
+
 /** Unwraps the lesson's links to its neighbours, after it has been put into the page. */
 export function withoutNeighbours(): Plugin {
   return {

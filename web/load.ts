@@ -1,4 +1,5 @@
 // Fetches and instantiates a WebAssembly module of ours: the SIMD build where the engine has SIMD, else the scalar one.
+// Where there is no WebAssembly, or its file does not come, the twin stands in: the scalar build as JavaScript.
 
 import { type Core, show, wrongKind } from "./kinds.ts";
 
@@ -9,9 +10,11 @@ export interface LoadOptions {
   wasmBinary?: BufferSource;
   /** Which build that is, or which to load. Default: SIMD where the engine has it. */
   simd?: boolean;
+  /** Whether WebAssembly may compute. If not, JavaScript does: the same numbers as those of the scalar build. */
+  wasm?: boolean;
 }
 
-const OPTIONS = ["wasmUrl", "wasmBinary", "simd"];
+const OPTIONS = ["wasmUrl", "wasmBinary", "simd", "wasm"];
 
 /** Throws a TypeError that names the option that is none, or of the wrong kind. */
 export function checkOptions(options: LoadOptions): void {
@@ -20,7 +23,7 @@ export function checkOptions(options: LoadOptions): void {
   if (unknown !== undefined) {
     throw new TypeError(`options has no field ${show(unknown)}; it has ${OPTIONS.join(", ")}`);
   }
-  const { wasmBinary, wasmUrl, simd } = options;
+  const { wasmBinary, wasmUrl, simd, wasm } = options;
   if (wasmBinary !== undefined && !(wasmBinary instanceof ArrayBuffer || ArrayBuffer.isView(wasmBinary))) {
     throw wrongKind("wasmBinary", "an ArrayBuffer or a view of one", wasmBinary);
   }
@@ -28,6 +31,7 @@ export function checkOptions(options: LoadOptions): void {
     throw wrongKind("wasmUrl", "a string or a URL", wasmUrl);
   }
   if (simd !== undefined && typeof simd !== "boolean") throw wrongKind("simd", "true or false", simd);
+  if (wasm !== undefined && typeof wasm !== "boolean") throw wrongKind("wasm", "true or false", wasm);
 }
 
 // (module (func (result v128) i32.const 0 i8x16.splat i8x16.popcnt)): valid only where simd128 is.
@@ -35,12 +39,25 @@ const SIMD_PROBE = Uint8Array.of(
   ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253],
   ...[98, 11],
 );
-export const hasSimd = (): boolean => WebAssembly.validate(SIMD_PROBE);
+export const hasSimd = (): boolean => typeof WebAssembly === "object" && WebAssembly.validate(SIMD_PROBE);
 
-/** What every module begins with. */
-const MAGIC = [0, 97, 115, 109];
+/** What every module begins with; by itself a module of nothing. */
+const MAGIC = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
 
-async function fetchModule(url: URL): Promise<ArrayBuffer | Uint8Array<ArrayBuffer>> {
+/** Why this page can run no WebAssembly; undefined if it can. */
+function refusal(): string | undefined {
+  if (typeof WebAssembly !== "object") return "this browser runs no WebAssembly";
+  try {
+    new WebAssembly.Instance(new WebAssembly.Module(MAGIC)); // Safari's policy is for the second step
+    return undefined;
+  } catch {
+    return "the security policy of this page allows no WebAssembly: its script-src lacks 'wasm-unsafe-eval'";
+  }
+}
+
+type Bytes = ArrayBuffer | Uint8Array<ArrayBuffer>;
+
+async function fetchModule(url: URL): Promise<Bytes> {
   // Decoded here: fetching a data: URL would need an exception in the page's security policy.
   if (url.protocol === "data:") {
     return Uint8Array.from(atob(url.pathname.slice(url.pathname.indexOf(",") + 1)), (c) => c.charCodeAt(0));
@@ -49,7 +66,9 @@ async function fetchModule(url: URL): Promise<ArrayBuffer | Uint8Array<ArrayBuff
     // Not an import, which bundlers for pages would follow.
     return process.getBuiltinModule("node:fs").readFileSync(url) as Uint8Array<ArrayBuffer>;
   }
-  const response = await fetch(url);
+  const response = await fetch(url).catch((error: unknown) => {
+    throw new Error(`${url.href} could not be loaded: ${message(error)}`);
+  });
   if (!response.ok)
     throw new Error(`${url.href} could not be loaded: ${response.status} ${response.statusText}`);
   // Bytes rather than streaming: a host that serves the wrong MIME type for wasm still works.
@@ -61,34 +80,87 @@ async function fetchModule(url: URL): Promise<ArrayBuffer | Uint8Array<ArrayBuff
   return bytes;
 }
 
+const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+type Exports = Record<string, unknown>;
+type Imports = WebAssembly.Imports;
 type Factory = (options: {
-  instantiateWasm(
-    imports: WebAssembly.Imports,
-    done: (instance: WebAssembly.Instance) => void,
-  ): Record<string, never>;
+  instantiateWasm(imports: Imports, done: (instance: { exports: Exports }) => void): Record<string, never>;
 }) => Promise<Core>;
 
-/** An instance of its own for each call. `beside` is where the module's file of a build is when no option says. */
-export async function loadModule(
-  create: Factory,
-  beside: (simd: boolean) => URL,
-  options: LoadOptions,
-): Promise<{ core: Core; simd: boolean }> {
-  checkOptions(options);
-  const { wasmBinary, wasmUrl } = options;
-  const simd = options.simd ?? hasSimd();
-  const url = () =>
-    wasmUrl === undefined ? beside(simd) : new URL(wasmUrl, globalThis.document?.baseURI ?? import.meta.url);
-  const bytes = wasmBinary ?? (await fetchModule(url()));
-  // The factory's own promise never rejects: a failed instantiation, or a module that is another, must end this one.
-  return new Promise((resolve, reject) => {
+/** The scalar build as JavaScript. */
+export interface Twin {
+  default(imports: Imports): Exports;
+}
+
+/** A module of ours in all its builds. */
+export interface Builds {
+  create: Factory;
+  /** The mark of its WebAssembly: a file of another version has another, or none. */
+  build: string;
+  /** Where the file of a build is; null where there is none. */
+  file(simd: boolean): URL | null;
+  twin(): Promise<Twin>;
+}
+
+export interface Loaded {
+  core: Core;
+  simd: boolean;
+  /** Why JavaScript computes; undefined where WebAssembly does. */
+  twin: string | undefined;
+}
+
+/** The factory's own promise never rejects: what `exports` rejects with must end this one. */
+const start = (create: Factory, exports: (imports: Imports) => Promise<Exports>): Promise<Core> =>
+  new Promise((resolve, reject) => {
     create({
       instantiateWasm(imports, done) {
-        WebAssembly.instantiate(bytes, imports)
-          .then(({ instance }) => done(instance))
+        exports(imports)
+          .then((found) => done({ exports: found }))
           .catch(reject);
         return {};
       },
-    }).then((core) => resolve({ core, simd }), reject);
+    }).then(resolve, reject);
   });
+
+async function compile({ build }: Builds, bytes: BufferSource, name: string): Promise<WebAssembly.Module> {
+  const module = await WebAssembly.compile(bytes).catch((error: unknown) => {
+    throw new Error(`${name} is damaged or incomplete: ${message(error)}`);
+  });
+  if (WebAssembly.Module.customSections(module, build).length === 0) {
+    throw new Error(`${name} is of another version of posenc than the script that loads it`);
+  }
+  return module;
+}
+
+/** An instance of its own for each call. */
+export async function loadModule(builds: Builds, options: LoadOptions): Promise<Loaded> {
+  checkOptions(options);
+  const { wasmBinary, wasmUrl, wasm, simd = hasSimd() } = options;
+  const { create, file, twin } = builds;
+  let reason = wasm === false ? "wasm is false" : refusal();
+  if (reason === undefined) {
+    try {
+      const url =
+        wasmUrl === undefined
+          ? file(simd)
+          : new URL(wasmUrl, globalThis.document?.baseURI ?? import.meta.url);
+      if (!wasmBinary && !url) throw new Error("this browser’s WebAssembly has no SIMD");
+      const bytes = wasmBinary ?? (await fetchModule(url as URL));
+      const module = await compile(builds, bytes, wasmBinary ? "wasmBinary" : (url as URL).href);
+      const core = await start(
+        create,
+        async (imports) => (await WebAssembly.instantiate(module, imports)).exports,
+      );
+      return { core, simd, twin: undefined };
+    } catch (error) {
+      // Who names a module is told what is wrong with it.
+      if (wasmBinary !== undefined || wasmUrl !== undefined || wasm === true) throw error;
+      reason = message(error);
+    }
+  }
+  const { default: run } = await twin().catch((error: unknown) => {
+    throw new Error(`${reason}; the JavaScript in its place did not load either: ${message(error)}`);
+  });
+  return { core: await start(create, async (imports) => run(imports)), simd: false, twin: reason };
 }

@@ -6,6 +6,8 @@
  * for a count, a plain array, an unknown name) throws a TypeError that names the field; a wrong value throws a
  * RangeError with the core's sentence and the value received.
  */
+
+import { coreTwin, scalarCore } from "./beside.ts";
 import {
   array,
   boolean,
@@ -25,8 +27,8 @@ import {
   unwrap,
   wrongKind,
 } from "./kinds.ts";
-import { type LoadOptions, loadModule } from "./load.ts";
-import createPosenc from "./wasm/posenc.mjs";
+import { type Loaded, type LoadOptions, loadModule } from "./load.ts";
+import createPosenc, { build } from "./wasm/posenc.mjs";
 
 export { hasSimd, type LoadOptions } from "./load.ts";
 
@@ -231,6 +233,8 @@ type Floats = Float32Array | Float64Array;
 export interface Posenc {
   /** Whether the SIMD build is running. */
   readonly simd: boolean;
+  /** Why the twin in JavaScript computes, slower and to the same numbers; undefined where WebAssembly does. */
+  readonly twin: string | undefined;
   sinusoidalTable(config: SinusoidalConfig): Float32Array;
   sinusoidalRows(positions: Float64Array, config: SinusoidalConfig): Float64Array;
   sinusoidalInvFreq(config: SinusoidalConfig): Float64Array;
@@ -491,7 +495,7 @@ function sameLength(field: string, values: { length: number }, expected: number,
   }
 }
 
-function wrap(core: Core, simd: boolean): Posenc {
+function wrap({ core, simd, twin }: Loaded): Posenc {
   const call = <T>(name: string, args: unknown[], given: Given = {}): T =>
     unwrap<T>((core[name] as (...args: unknown[]) => unknown)(...args), given);
   const config = (fields: Fields, what: string, given: unknown): Given => read(fields, what, given, core);
@@ -551,6 +555,7 @@ function wrap(core: Core, simd: boolean): Posenc {
 
   return {
     simd,
+    twin,
     sinusoidalTable(given) {
       const settings = config({ ...SINUSOIDAL, seqLen: integer }, "config", given);
       return call("sinusoidalTable", [settings], settings);
@@ -861,10 +866,7 @@ function tileMap(core: Core, opened: number): TileMap {
 
 /** Loads the core. Each call makes an instance of its own; a page shares one. */
 export async function loadPosenc(options: LoadOptions = {}): Promise<Posenc> {
-  const beside = (simd: boolean): URL =>
-    simd
-      ? new URL("./wasm/posenc-simd.wasm", import.meta.url)
-      : new URL("./wasm/posenc-scalar.wasm", import.meta.url);
-  const { core, simd } = await loadModule(createPosenc, beside, options);
-  return wrap(core, simd);
+  const file = (simd: boolean): URL | null =>
+    simd ? new URL("./wasm/posenc-simd.wasm", import.meta.url) : scalarCore();
+  return wrap(await loadModule({ create: createPosenc, build, file, twin: coreTwin }, options));
 }

@@ -11,9 +11,10 @@
  *   run.evaluate(128, { ropeType: "ntk" }).accuracy;
  *   run.free();
  */
+
+import { scalarTrainer, trainerTwin } from "./beside.ts";
 import {
   boolean,
-  type Core,
   type Fields,
   type Given,
   i32,
@@ -26,8 +27,8 @@ import {
   unwrap,
   wrongKind,
 } from "./kinds.ts";
-import { type LoadOptions, loadModule } from "./load.ts";
-import createTrainer from "./wasm/posenc-train.mjs";
+import { type Loaded, type LoadOptions, loadModule } from "./load.ts";
+import createTrainer, { build } from "./wasm/posenc-train.mjs";
 
 export type Task = "which-side" | "language" | "echo" | "induction";
 export type TrainedEncoding = "none" | "sinusoidal" | "learned" | "rope" | "alibi" | "t5";
@@ -146,6 +147,8 @@ export interface Run {
 
 export interface Trainer {
   readonly simd: boolean;
+  /** Why the twin in JavaScript trains; undefined where WebAssembly does. */
+  readonly twin: string | undefined;
   studyConfig(task: Task): FullRunConfig;
   /** What the ids of tokens stand for. */
   symbols(task: Task): string[];
@@ -171,7 +174,7 @@ const choice =
     named(list)(field, value ?? fallback, core);
 const ropeType = choice("RopeType", "default");
 
-function wrap(core: Core, simd: boolean): Trainer {
+function wrap({ core, simd, twin }: Loaded): Trainer {
   const call = <T>(name: string, args: unknown[], given: Given = {}): T =>
     unwrap<T>((core[name] as (...args: unknown[]) => unknown)(...args), given);
   const task = (value: unknown): unknown => choice("Task")("task", value, core);
@@ -316,6 +319,7 @@ function wrap(core: Core, simd: boolean): Trainer {
 
   return {
     simd,
+    twin,
     studyConfig: (name) => withNames(call<Given>("studyConfig", [task(name)])),
     symbols: (name) => call("symbols", [task(name)]),
     numClasses: (name) => call("numClasses", [task(name)]),
@@ -333,10 +337,7 @@ const REALS = new Set(["learningRate", "weightDecay", "gradientClip", "base"]);
 
 /** Loads the trainer. Each call makes an instance of its own, with memory of its own. */
 export async function loadTrainer(options: LoadOptions = {}): Promise<Trainer> {
-  const beside = (simd: boolean): URL =>
-    simd
-      ? new URL("./wasm/posenc-train-simd.wasm", import.meta.url)
-      : new URL("./wasm/posenc-train-scalar.wasm", import.meta.url);
-  const { core, simd } = await loadModule(createTrainer, beside, options);
-  return wrap(core, simd);
+  const file = (simd: boolean): URL | null =>
+    simd ? new URL("./wasm/posenc-train-simd.wasm", import.meta.url) : scalarTrainer();
+  return wrap(await loadModule({ create: createTrainer, build, file, twin: trainerTwin }, options));
 }

@@ -1090,9 +1090,9 @@ export default [
       assert.deepEqual(found, [
         "TypeError: options must be an object, got null",
         'TypeError: options must be an object, got "posenc.wasm"',
-        'TypeError: options has no field "wasmURL"; it has wasmUrl, wasmBinary, simd',
+        'TypeError: options has no field "wasmURL"; it has wasmUrl, wasmBinary, simd, wasm',
         "TypeError: wasmUrl must be a string or a URL, got 5",
-        `The core that computes this figure did not load (${address} is no WebAssembly module). The text is complete.`,
+        `The core that computes this figure did not load (${address} is no WebAssembly module). The text is complete; reloading the page tries again.`,
       ]);
     },
   },

@@ -10,6 +10,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadPosenc } from "posenc";
 import { runnerImport } from "vite";
+import { alike } from "./alike.mjs";
 import { arrayFrom, posenc } from "./command.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -17,7 +18,7 @@ const golden = (name) => JSON.parse(readFileSync(join(root, `tests/golden/${name
 const { inspect } = (
   await runnerImport(join(root, "web/inspect/inspect.ts"), { configFile: false, logLevel: "warn" })
 ).module;
-const core = await loadPosenc();
+const core = await alike(await loadPosenc());
 const folder = await mkdtemp(join(tmpdir(), "posenc-golden-"));
 after(() => rm(folder, { recursive: true }));
 

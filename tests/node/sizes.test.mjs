@@ -25,6 +25,9 @@ function brotli(file) {
   return compressed.get(file);
 }
 
+/** What only a page without SIMD, or without WebAssembly, asks for. */
+const spare = (path) => /posenc-(train-)?(scalar|twin)/.test(path);
+
 /** The files that a module or stylesheet names, of the SIMD build; `follow` says which of them are fetched. */
 function named(file, follow) {
   if (!/\.(js|css|html)$/.test(file)) return [];
@@ -33,7 +36,7 @@ function named(file, follow) {
     ([, path]) => join(dirname(file), path),
   );
   const files = new Set(readdirSync(DIST, { recursive: true }));
-  return paths.filter((path) => files.has(path) && !path.includes("posenc-scalar") && follow(path));
+  return paths.filter((path) => files.has(path) && !spare(path) && follow(path));
 }
 
 /** Bytes of a file and of all that it leads to. */
@@ -48,7 +51,7 @@ function kept() {
   const { pages, assets } = JSON.parse(
     /^const BUILD=(.*);$/m.exec(readFileSync(join(DIST, "sw.js"), "utf8"))[1],
   );
-  return [...pages, ...Object.keys(assets)];
+  return [...pages, ...Object.keys(assets).filter((path) => !path.includes("-twin-"))];
 }
 
 const figures = readdirSync(join(DIST, "figures"));

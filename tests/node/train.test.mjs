@@ -7,6 +7,7 @@ import { broken, MODELS, trainModel } from "../train/study.mjs";
 
 const simd = await loadTrainer();
 const scalar = await loadTrainer({ simd: false });
+const twin = await loadTrainer({ wasm: false });
 const WEIGHTS = [
   "tokenTable",
   "gain",
@@ -45,15 +46,16 @@ for (const task of ["which-side", "language", "echo"]) {
   });
 }
 
-test("the SIMD and the scalar build train to the same bits", () => {
+test("both builds and their twin in JavaScript train to the same bits", () => {
   for (const { config } of MODELS["which-side"]) {
-    const [a, b] = [simd, scalar].map((trainer) =>
+    const [a, b, c] = [simd, scalar, twin].map((trainer) =>
       using(trainer, { task: "echo", ...config, causal: config.causal ?? !config.oneSidedHeads }, (run) => {
         run.step(25);
         return bitsOf(run);
       }),
     );
     assert.equal(a, b, config.encoding);
+    assert.equal(a, c, `${config.encoding}, in JavaScript`);
   }
 });
 

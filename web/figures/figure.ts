@@ -200,7 +200,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       this.#core = await sharedCore();
       this.requestUpdate();
     } catch (error) {
-      const sentence = `The core that computes this figure did not load (${message(error)}). The text is complete.`;
+      const sentence = `The core that computes this figure did not load (${message(error)}). The text is complete; reloading the page tries again.`;
       this.#ready.reject(new Error(sentence));
       this.#fail(sentence);
     }
@@ -480,6 +480,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         <p class="takeaway" part="takeaway" data-field="takeaway">${sentence}</p>
         <p class="unseen" aria-live="polite">${this.#spoken}</p>
         ${model === undefined ? nothing : (this.below?.(model, state) ?? nothing)}
+        ${this.#core?.twin === undefined ? nothing : html`<p class="twin">Computed by JavaScript, slower but to the same numbers: ${this.#core.twin}.</p>`}
         ${model === undefined ? nothing : this.#footer(model)}
       </section>
     `;
@@ -748,6 +749,11 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         padding: var(--pe-space-2) var(--pe-space-3);
         border-inline-start: 3px solid var(--pe-q);
         background: var(--pe-surface);
+      }
+      .twin {
+        margin: 0 0 var(--pe-space-3);
+        color: var(--pe-ink-2);
+        overflow-wrap: anywhere;
       }
       .unseen {
         position: absolute;

@@ -575,12 +575,14 @@ export class PeTrain extends PeFigure<typeof fields, Model> {
         : "";
     const at = `${which}step ${results.step} of ${steps}`;
     const rate = stepping > 0 && examples > 0 ? ` · ${fixed(examples / stepping, 0)} examples/s` : "";
+    const by =
+      ready?.twin === undefined ? "" : `, by JavaScript, slower but to the same numbers: ${ready.twin}`;
     const place =
       fallback === undefined
         ? ready
-          ? ` · in a worker, WebAssembly ${ready.simd ? "with" : "without"} SIMD`
+          ? ` · in a worker${by || `, WebAssembly ${ready.simd ? "with" : "without"} SIMD`}`
           : ""
-        : ` · on the page’s own thread in slices of ${SLICE} ms, because no worker could start (${fallback})`;
+        : ` · on the page’s own thread in slices of ${SLICE} ms, because no worker could start (${fallback})${by}`;
     if (phase === "stopped") return `${at}. ${sentence}`;
     if (phase === "done") return `Done after ${fixed(seconds, 1)} s: ${at}${rate}${place}`;
     const testing = results.step === steps ? ", testing at longer lengths" : "";

@@ -74,6 +74,8 @@ export interface News extends Brought {
 export interface Ready {
   kind: "ready";
   simd: boolean;
+  /** Why JavaScript trains; undefined where WebAssembly does. */
+  twin: string | undefined;
   symbols: string[];
   languageWords: string[];
   numParameters: number[];
@@ -135,6 +137,7 @@ export class Work {
     this.ready = {
       kind: "ready",
       simd: trainer.simd,
+      twin: trainer.twin,
       symbols: trainer.symbols(task),
       languageWords: trainer.languageWords(),
       numParameters: this.#runs.map(({ numParameters }) => numParameters),

@@ -63,8 +63,20 @@ async function download(path: string, integrity?: string): Promise<Response> {
 /** Whether this is a page of this version, to its end. Hosts put things into pages, so their bytes may differ. */
 const isWhole = (html: string): boolean => html.includes(BUILD.version) && html.includes("</html>");
 
+/** The JavaScript in the place of WebAssembly is large, and only for those who have none. */
+const needless = (path: string): boolean => {
+  if (!/-twin-[\w-]{8}\.js$/.test(path)) return false;
+  try {
+    const empty = new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
+    return Boolean(new WebAssembly.Instance(empty));
+  } catch {
+    return false;
+  }
+};
+
 async function install(): Promise<void> {
-  const wanted = [...BUILD.pages.map((page) => [page] as const), ...Object.entries(BUILD.assets)];
+  const assets = Object.entries(BUILD.assets).filter(([path]) => !needless(path));
+  const wanted = [...BUILD.pages.map((page) => [page] as const), ...assets];
   const files = await Promise.all(
     wanted.map(async ([path, integrity]) => [path, await download(path, integrity)] as const),
   );
