@@ -39,6 +39,9 @@ const shared = {
   worker: { format: "es" },
 } satisfies UserConfig;
 
+/** A list for scripts/licences.mjs, of the packages that are in a build. */
+const licences = (build = "") => ({ fileName: `licences/${build}.json` });
+
 const lessonPages = () =>
   lesson({
     root,
@@ -67,6 +70,7 @@ const site = (): UserConfig => ({
   build: {
     outDir: at("dist"),
     emptyOutDir: true,
+    license: licences("site"),
     target: "es2022",
     // A data: URL would need its own exception in the content security policy.
     assetsInlineLimit: 0,
@@ -101,6 +105,7 @@ function modules(
     build: {
       outDir: at("build/package"),
       emptyOutDir: false,
+      license: licences(Object.keys(entries)[0]),
       target: "es2022",
       // Not `build.lib`, which would put the .wasm files into every module as base64.
       assetsInlineLimit: inline ? Number.MAX_SAFE_INTEGER : 0,

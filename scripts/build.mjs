@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { emscriptenEnv, findEmscripten } from "./emscripten.mjs";
+import { takeBundled, writeLicences } from "./licences.mjs";
 import { writePackage } from "./package.mjs";
 import { bin, Failure, main, ROOT, run, step } from "./run.mjs";
 import { twinOf } from "./twin.mjs";
@@ -119,11 +120,12 @@ export async function buildSite() {
   const { build } = await import("vite");
   const { packScorm } = await import("./scorm.mjs");
   const vite = (mode) => build({ configFile: join(ROOT, "vite.config.ts"), mode, logLevel: "error" });
+  let bundled;
   await step("build: package", async () => {
     for (const mode of ["core", "train", "cli", "elements", "inline", "widget", "embed"]) await vite(mode);
     await run(bin("tsc"), ["-p", "tsconfig.lib.json"]);
     await run(process.execPath, ["scripts/manifest.mjs"]);
-    writePackage();
+    bundled = writePackage();
   });
   await step("build: offline files", async () => {
     const folder = join(ROOT, "build/offline");
@@ -138,6 +140,8 @@ export async function buildSite() {
   });
   await step("build: pages", async () => {
     await vite("production");
+    const dist = join(ROOT, "dist");
+    writeLicences(dist, [...bundled, ...takeBundled(dist)]);
     packScorm({ from: join(ROOT, "dist/lesson.html"), to: join(ROOT, "dist/posenc-scorm12.zip") });
   });
   writeFileSync(stamp, inputs);

@@ -1,6 +1,8 @@
 // Completes build/package/, the npm package: what it exports, its types, and the texts beside it.
+import { createHash } from "node:crypto";
 import { copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { takeBundled, writeLicences } from "./licences.mjs";
 import { ROOT } from "./run.mjs";
 
 const PACKAGE = join(ROOT, "build/package");
@@ -35,6 +37,7 @@ function manifest() {
     "./custom-elements.json": "./custom-elements.json",
     "./posenc-train-simd.wasm": hashed("posenc-train-simd.wasm"),
     "./posenc-train-scalar.wasm": hashed("posenc-train-scalar.wasm"),
+    "./integrity.json": "./integrity.json",
     "./package.json": "./package.json",
   };
   return {
@@ -74,6 +77,17 @@ ${tags}
 `;
 }
 
+/** For each script and WebAssembly file: what the integrity attribute of who loads it may say. */
+function integrity() {
+  const files = readdirSync(PACKAGE, { recursive: true }).filter((name) => /\.(m?js|wasm)$/.test(name));
+  const hash = (name) =>
+    createHash("sha384")
+      .update(readFileSync(join(PACKAGE, name)))
+      .digest("base64");
+  return Object.fromEntries(files.sort().map((name) => [name, `sha384-${hash(name)}`]));
+}
+
+/** Returns the npm packages whose code it holds. */
 export function writePackage() {
   renameSync(join(PACKAGE, "posenc.d.ts"), join(PACKAGE, "core.d.ts"));
   writeFileSync(join(PACKAGE, "posenc.d.ts"), elementTypes());
@@ -83,4 +97,8 @@ export function writePackage() {
   // whose picture stays in the repository
   const readme = readFileSync(join(ROOT, "README.md"), "utf8").replace(/^!\[.*\n\n/m, "");
   writeFileSync(join(PACKAGE, "README.md"), readme);
+  const bundled = takeBundled(PACKAGE);
+  writeLicences(PACKAGE, bundled);
+  writeFileSync(join(PACKAGE, "integrity.json"), `${JSON.stringify(integrity(), null, 2)}\n`);
+  return bundled;
 }

@@ -59,6 +59,12 @@ const TEST_TOOLS = [
     ...tool("The DejaVu font", null, null, "fonts-dejavu-core"),
     found: () => anyOf("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"),
   },
+  tool("codespell", "codespell", null, "codespell"),
+  tool("Hunspell", "hunspell", null, "hunspell"),
+  {
+    ...tool("Its British dictionary", null, null, "hunspell-en-gb"),
+    found: () => anyOf("/usr/share/hunspell/en_GB.dic"),
+  },
   // whose sites hold figures in the tests
   tool("MkDocs", "mkdocs", null, "mkdocs"),
   {

@@ -5,6 +5,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { build, compile } from "./build.mjs";
+import { differences } from "./reproduce.mjs";
 import { attempt, bin, Failure, main, ROOT, step } from "./run.mjs";
 import { setup } from "./setup.mjs";
 
@@ -90,8 +91,21 @@ async function sources() {
   return total;
 }
 
+/** A second build, in another folder, gives the same bytes. */
+async function reproduced() {
+  await buildOnce();
+  const { count, differing } = await step("test: reproduced", differences);
+  const output = differing.map((name) => `differs between two builds: ${name}\n`).join("");
+  return {
+    passed: count > 0 && differing.length === 0 ? 1 : 0,
+    failed: differing.length > 0 ? 1 : 0,
+    output,
+  };
+}
+
 const SUITES = {
   static: sources,
+  reproduced,
   native: () => catch2("native"),
   "native-asan": () => catch2("asan"),
   "wasm-simd": () => catch2("wasm-simd"),

@@ -59,8 +59,8 @@ export function partials(): Plugin {
   };
 }
 
-/** Text and WebAssembly of the site; not the files that are saved once and opened from a disk. */
-const WORTH_IT = /^(?!offline\/|lesson\.html).*\.(html|m?js|css|svg|json|txt|wasm)$/;
+/** Text and WebAssembly of the site; not what is saved once and opened from a disk, or read by few. */
+const WORTH_IT = /^(?!offline\/|lesson\.html|LICENCES|licences\/).*\.(html|m?js|css|svg|json|txt|wasm)$/;
 
 /** Writes file.br and file.gz beside each text and wasm file that is worth it, for static servers. */
 export function precompress(): Plugin {
@@ -177,13 +177,17 @@ export function withoutWorker(): Plugin {
   };
 }
 
-/** What is one file finds nothing beside it. */
+/** What is one file holds the builds with SIMD, and the twins in JavaScript for all that cannot run them. */
 export function oneFile(): Plugin {
   return {
     name: "posenc-one-file",
     enforce: "pre",
-    load: (id) =>
-      id.endsWith("/web/beside.ts") ? `export * from ${JSON.stringify(web("one-file.ts"))};` : null,
+    load(id) {
+      const [, name] = id.match(/\/web\/(core|train)-files\.ts$/) ?? [];
+      if (!name) return null;
+      const path = web("wasm", name === "core" ? "posenc-twin.js" : "posenc-train-twin.js");
+      return `export const scalar = () => null; export const twin = () => import(${JSON.stringify(path)});`;
+    },
   };
 }
 

@@ -7,7 +7,7 @@
  * RangeError with the core's sentence and the value received.
  */
 
-import { coreTwin, scalarCore } from "./beside.ts";
+import { scalar, twin } from "./core-files.ts";
 import {
   array,
   boolean,
@@ -867,6 +867,6 @@ function tileMap(core: Core, opened: number): TileMap {
 /** Loads the core. Each call makes an instance of its own; a page shares one. */
 export async function loadPosenc(options: LoadOptions = {}): Promise<Posenc> {
   const file = (simd: boolean): URL | null =>
-    simd ? new URL("./wasm/posenc-simd.wasm", import.meta.url) : scalarCore();
-  return wrap(await loadModule({ create: createPosenc, build, file, twin: coreTwin }, options));
+    simd ? new URL("./wasm/posenc-simd.wasm", import.meta.url) : scalar();
+  return wrap(await loadModule({ create: createPosenc, build, file, twin }, options));
 }

@@ -12,7 +12,6 @@
  *   run.free();
  */
 
-import { scalarTrainer, trainerTwin } from "./beside.ts";
 import {
   boolean,
   type Fields,
@@ -28,6 +27,7 @@ import {
   wrongKind,
 } from "./kinds.ts";
 import { type Loaded, type LoadOptions, loadModule } from "./load.ts";
+import { scalar, twin } from "./train-files.ts";
 import createTrainer, { build } from "./wasm/posenc-train.mjs";
 
 export type Task = "which-side" | "language" | "echo" | "induction";
@@ -338,6 +338,6 @@ const REALS = new Set(["learningRate", "weightDecay", "gradientClip", "base"]);
 /** Loads the trainer. Each call makes an instance of its own, with memory of its own. */
 export async function loadTrainer(options: LoadOptions = {}): Promise<Trainer> {
   const file = (simd: boolean): URL | null =>
-    simd ? new URL("./wasm/posenc-train-simd.wasm", import.meta.url) : scalarTrainer();
-  return wrap(await loadModule({ create: createTrainer, build, file, twin: trainerTwin }, options));
+    simd ? new URL("./wasm/posenc-train-simd.wasm", import.meta.url) : scalar();
+  return wrap(await loadModule({ create: createTrainer, build, file, twin }, options));
 }

@@ -22,14 +22,21 @@ const [SIMD, SCALAR] = ["simd", "scalar"].map((build) =>
 const ROWS = { seqLen: 24, dModel: 32 };
 
 /** A page of a figure and a paragraph, with `first` as its first script, from a server that answers as `fault` says. */
-async function host({ first = "", script = "posenc.js", headers = HEADERS, body = "", fault = () => null }) {
+async function host({
+  first = "",
+  script = "posenc.js",
+  integrity = "",
+  headers = HEADERS,
+  body = "",
+  fault = () => null,
+}) {
   const page = `<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" /><meta name="viewport" content="width=device-width" /><title>A course</title>
         <link rel="icon" href="icon.svg" />
         <script src="first.js"></script>
-        <script type="module" src="${script}"></script>
+        <script type="module" src="${script}" ${integrity}></script>
       </head>
       <body><p>Prose.</p><pe-heatmap seq-len="24" d-model="32"></pe-heatmap>${body}</body>
     </html>`;
@@ -273,6 +280,34 @@ export default [
         assert.deepEqual(await ours(page), []);
         broken = false;
         assert.equal(await computes(assert, page, url), null);
+      } finally {
+        close();
+      }
+    },
+  },
+  {
+    name: "with the hash of integrity.json the bundle in one file runs, and one that was changed is not run",
+    async run({ page, assert }) {
+      const script = "posenc.inline.js";
+      const hash = JSON.parse(readFileSync(join(PACKAGE, "integrity.json"), "utf8"))[script];
+      let changed = false;
+      const { url, close } = await host({
+        script,
+        integrity: `integrity="${hash}" crossorigin="anonymous"`,
+        fault: (path, bytes) =>
+          changed && path === script ? { content: `${bytes}document.title = "Changed";` } : null,
+      });
+      try {
+        assert.equal(await computes(assert, page, url), null);
+        assert.deepEqual(await page.consoleErrors(), []);
+        changed = true;
+        await page.goto(`${url}?again`);
+        const seen = await page.evaluate(() => [
+          document.title,
+          document.querySelector("p").textContent,
+          customElements.get("pe-heatmap") === undefined,
+        ]);
+        assert.deepEqual(seen, ["A course", "Prose.", true]);
       } finally {
         close();
       }
