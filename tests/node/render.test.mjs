@@ -106,6 +106,23 @@ test("money is not a formula", async () => {
   assert.doesNotMatch(await article("It costs $5 or $6, and $ is a sign."), /<math/);
 });
 
+test("in a table of the text, the first cell of a row heads it, and an empty cell heads nothing", async () => {
+  const html = await article("| | One |\n|---|---|\n| A | 1 |\n| | 2 |");
+  const cells = [...html.matchAll(/<(t[hd][^>]*)>([^<]*)<\/(t[hd])>/g)].map(([, open, text, close]) => [
+    open,
+    text,
+    close,
+  ]);
+  assert.deepEqual(cells, [
+    ["td", "", "td"],
+    ['th scope="col"', "One", "th"],
+    ['th scope="row"', "A", "th"],
+    ["td", "1", "td"],
+    ["td", "", "td"],
+    ["td", "2", "td"],
+  ]);
+});
+
 test("numbers stand to the right in a computed table, and its first column of words heads the rows", async () => {
   const html = await article("::table t", {
     tables: {

@@ -142,7 +142,13 @@ export async function renderLesson(sections: Section[], content: Content): Promi
         token.tag = "td";
         (tokens[index + 2] as Token).tag = "td";
       }
-      if (token.tag === "th") token.attrSet("scope", "col");
+      // The first cell of a row heads it.
+      const heads = token.tag === "td" && tokens[index - 1]?.type === "tr_open";
+      if (heads && tokens[index + 1]?.content !== "") {
+        token.tag = "th";
+        (tokens[index + 2] as Token).tag = "th";
+        token.attrSet("scope", "row");
+      } else if (token.tag === "th") token.attrSet("scope", "col");
       if (align) token.attrSet("class", align === "right" ? "number" : align);
       return self.renderToken(tokens, index, options);
     };
