@@ -1,6 +1,7 @@
 // Another author's page: a folder with the built figures beside a bare page, served by itself, and what tests do there
 // with all figures alike.
 
+import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,8 @@ export const TAGS = readdirSync(join(ROOT, "web/figures"))
   .filter((name) => /^pe-.*\.ts$/.test(name))
   .map((name) => name.replace(/\.ts$/, ""));
 
+const FIGURES = '<script type="module" src="posenc.js"></script>';
+
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -20,7 +23,7 @@ const PAGE = `<!doctype html>
     <title>A course page</title>
     <link rel="icon" href="icon.svg" />
     <script src="host.js"></script>
-    <script type="module" src="posenc.js"></script>
+    ${FIGURES}
   </head>
   <body></body>
 </html>
@@ -176,6 +179,7 @@ async function address() {
   cpSync(join(ROOT, "build/package"), folder, { recursive: true });
   cpSync(join(ROOT, "web/icon.svg"), join(folder, "icon.svg"));
   writeFileSync(join(folder, "index.html"), PAGE);
+  writeFileSync(join(folder, "bare.html"), PAGE.replace(FIGURES, ""));
   writeFileSync(join(folder, "host.js"), `(${helpers})();\n`);
   return (await serve({ root: folder })).url;
 }
@@ -184,5 +188,40 @@ async function address() {
 export async function openHost(page) {
   served ??= address();
   await page.goto(await served);
-  await page.waitFor((tags) => tags.every((tag) => customElements.get(tag)), TAGS);
+  await allDefined(page);
+}
+
+const allDefined = (page) => page.waitFor((tags) => tags.every((tag) => customElements.get(tag)), TAGS);
+
+/** The page as its author, or the browser, has it before any of ours runs: `fault` runs in it, with `given`. */
+export async function openFaulty(page, fault, given) {
+  served ??= address();
+  await page.goto(`${await served}bare.html`);
+  await page.evaluate(() => {
+    window.uncaught = [];
+    addEventListener("error", ({ message }) => window.uncaught.push(message));
+    addEventListener("unhandledrejection", ({ reason }) => window.uncaught.push(String(reason)));
+  });
+  await page.evaluate(fault, given);
+  await loadScript(page, "posenc.js");
+  await allDefined(page);
+}
+
+/** Puts a module of the served folder into the page, and waits until it has run. */
+export const loadScript = (page, src) =>
+  page.evaluate(
+    (address) =>
+      new Promise((resolve, reject) => {
+        const script = Object.assign(document.createElement("script"), { type: "module", src: address });
+        script.addEventListener("load", resolve);
+        script.addEventListener("error", () => reject(new Error(`${address} did not load`)));
+        document.head.append(script);
+      }),
+    src,
+  );
+
+/** Nothing was thrown in that page that nobody caught. */
+export async function quiet(page) {
+  assert.deepEqual(await page.evaluate(() => window.uncaught), []);
+  assert.deepEqual(await page.consoleErrors(), []);
 }
