@@ -100,6 +100,7 @@ export default [
             const told = new Promise((done) => {
               for (const type of ["pe-ready", "pe-error"]) figure.addEventListener(type, done);
             });
+            document.documentElement.style.overflowY = "scroll"; // a bar that comes takes from the width
             document.body.append(figure);
             await told;
             const first = await settle();

@@ -49,6 +49,9 @@ export const SETTINGS = {
   loading: { kind: "choice", fallback: "eager", choices: ["eager", "lazy"] },
 } as const;
 
+/** Pixels that every picture needs: in less room it is scrolled. */
+const NARROWEST = 200;
+
 const PARTS = ["title", "takeaway", "data", "export", "link", "embed", "reset"];
 
 /** A figure's state as plain data, to be kept and given back. */
@@ -113,7 +116,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   /** The values of the picture, and of changes that the next frame will show. */
   protected state!: State<F>;
   protected model: Model | undefined;
-  /** Width of the figure in CSS pixels. */
+  /** Width of the figure in CSS pixels, as far as it can be obeyed. */
   protected width = 0;
   /** The values whose pictures the canvases hold, as a figure notes them that draws only what is new. */
   protected painted: readonly unknown[] = [];
@@ -184,8 +187,8 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   }
 
   #measure = (inner: number): void => {
-    const width = Math.round(inner);
-    if (width === this.width || width === 0) return;
+    const width = Math.max(NARROWEST, Math.round(inner));
+    if (width === this.width || inner === 0) return;
     this.width = width;
     this.#stale = true;
     this.requestUpdate();
@@ -803,6 +806,11 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         font-variant-numeric: tabular-nums;
         -webkit-text-size-adjust: 100%;
         text-size-adjust: 100%;
+      }
+      @container (max-width: ${NARROWEST - 1}px) {
+        section {
+          overflow-x: auto;
+        }
       }
       :host([hidden]),
       [hidden] {

@@ -78,9 +78,9 @@ export function onHostTheme(element: Element, listener: () => void): () => void 
   });
   look();
   const system = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
-  system?.addEventListener("change", listener);
+  system?.addEventListener?.("change", listener);
   return () => {
     observer.disconnect();
-    system?.removeEventListener("change", listener);
+    system?.removeEventListener?.("change", listener);
   };
 }
