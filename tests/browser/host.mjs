@@ -36,6 +36,16 @@ function helpers() {
   };
   const root = (figure) => figure.shadowRoot;
   const boxes = "button, input, select";
+  /** Of a canvas's pixels (FNV-1a): its file may hold more than these. */
+  const hash = (canvas) => {
+    const { width, height } = canvas;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+    const mixed = new Uint32Array(data.buffer).reduce(
+      (sum, one) => Math.imul(sum ^ one, 0x01000193),
+      0x811c9dc5,
+    );
+    return `${width} × ${height}: ${mixed}`;
+  };
 
   window.host = {
     frames,
@@ -139,7 +149,7 @@ function helpers() {
         const names = ["color", "backgroundColor", "fill", "stroke", "fontSize", "fontStyle", "fontWeight"];
         names.push("fontFamily", "lineHeight", "letterSpacing", "wordSpacing", "textTransform", "textIndent");
         names.push("textAlign", "whiteSpace", "visibility", "cursor", "textShadow", "listStyleType");
-        const pixels = element.localName === "canvas" ? element.toDataURL() : "";
+        const pixels = element.localName === "canvas" ? hash(element) : "";
         const words = [element.localName, ...names.map((name) => style[name]), pixels].join(" ");
         return { words, place: [x - from.x, y - from.y, width, height] };
       });
@@ -171,11 +181,14 @@ function helpers() {
 }
 
 let served;
+const folder = mkdtempSync(join(tmpdir(), "posenc-host-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** The address of the page; its folder lasts as long as this process. */
+/** Puts a file of the test's own beside the page. */
+export const addFile = (name, text) => writeFileSync(join(folder, name), text);
+
+/** The address of the page. */
 async function address() {
-  const folder = mkdtempSync(join(tmpdir(), "posenc-host-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   cpSync(join(ROOT, "build/package"), folder, { recursive: true });
   cpSync(join(ROOT, "web/icon.svg"), join(folder, "icon.svg"));
   writeFileSync(join(folder, "index.html"), PAGE);

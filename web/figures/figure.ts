@@ -1027,6 +1027,11 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         fill: none;
         shape-rendering: crispEdges;
       }
+      @media print {
+        footer > :not(.data[open]) {
+          display: none;
+        }
+      }
       @media (forced-colors: active) {
         .problem {
           border-color: Mark;
