@@ -164,7 +164,7 @@ export default [
       assert.match(found.done, /^Done/);
       assert.deepEqual(found.negative, []);
       assert.ok(found.seconds >= 0);
-      await page.evaluate(begin, ["pe-cache", {}]);
+      await page.evaluate(begin, ["pe-cache", { "num-layers": 2, generated: 0, prompt: 64 }]);
       const measured = await page.evaluate(async () => {
         const { press, until } = window.training;
         window.still = performance.now();

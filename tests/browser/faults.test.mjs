@@ -155,7 +155,7 @@ export default [
       await several();
       if (host.problem(figure)) wrong.push(`still “${host.problem(figure)}”`);
       window.refusing = true;
-      for (const control of host.controls(figure).slice(0, 8)) {
+      for (const control of host.controls(figure).slice(0, 5)) {
         const before = JSON.stringify(figure.getState());
         if (control.isConnected) host.use(control);
         await several();

@@ -5,6 +5,8 @@
 
 import { onNear } from "../figures/observe.ts";
 
+type PeFigure = HTMLElement & { ready: Promise<void> };
+
 const modules = import.meta.glob("../figures/pe-*.ts");
 
 export function figures(): void {
@@ -25,6 +27,12 @@ export function figures(): void {
       if (!figure.classList.contains("failed")) refuse(figure);
     }
   };
+  // A figure that will have no picture keeps no room for one.
+  document.addEventListener("pe-error", ({ target }) => {
+    const figure = target as PeFigure;
+    figure.ready.catch(() => figure.classList.add("failed"));
+  });
+  document.addEventListener("pe-ready", ({ target }) => (target as PeFigure).classList.remove("failed"));
   const letGo = onNear(pending, "100% 0px", wake);
   addEventListener("beforeprint", () => {
     for (const figure of pending) wake(figure);
