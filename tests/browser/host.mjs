@@ -1,6 +1,7 @@
 // Another author's page: a folder with the built figures beside a bare page, served by itself, and what tests do there
 // with all figures alike.
 
+import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,8 @@ export const TAGS = readdirSync(join(ROOT, "web/figures"))
   .filter((name) => /^pe-.*\.ts$/.test(name))
   .map((name) => name.replace(/\.ts$/, ""));
 
+const FIGURES = '<script type="module" src="posenc.js"></script>';
+
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -20,7 +23,7 @@ const PAGE = `<!doctype html>
     <title>A course page</title>
     <link rel="icon" href="icon.svg" />
     <script src="host.js"></script>
-    <script type="module" src="posenc.js"></script>
+    ${FIGURES}
   </head>
   <body></body>
 </html>
@@ -33,6 +36,16 @@ function helpers() {
   };
   const root = (figure) => figure.shadowRoot;
   const boxes = "button, input, select";
+  /** Of a canvas's pixels (FNV-1a): its file may hold more than these. */
+  const hash = (canvas) => {
+    const { width, height } = canvas;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+    const mixed = new Uint32Array(data.buffer).reduce(
+      (sum, one) => Math.imul(sum ^ one, 0x01000193),
+      0x811c9dc5,
+    );
+    return `${width} × ${height}: ${mixed}`;
+  };
 
   window.host = {
     frames,
@@ -136,7 +149,7 @@ function helpers() {
         const names = ["color", "backgroundColor", "fill", "stroke", "fontSize", "fontStyle", "fontWeight"];
         names.push("fontFamily", "lineHeight", "letterSpacing", "wordSpacing", "textTransform", "textIndent");
         names.push("textAlign", "whiteSpace", "visibility", "cursor", "textShadow", "listStyleType");
-        const pixels = element.localName === "canvas" ? element.toDataURL() : "";
+        const pixels = element.localName === "canvas" ? hash(element) : "";
         const words = [element.localName, ...names.map((name) => style[name]), pixels].join(" ");
         return { words, place: [x - from.x, y - from.y, width, height] };
       });
@@ -168,14 +181,18 @@ function helpers() {
 }
 
 let served;
+const folder = mkdtempSync(join(tmpdir(), "posenc-host-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** The address of the page; its folder lasts as long as this process. */
+/** Puts a file of the test's own beside the page. */
+export const addFile = (name, text) => writeFileSync(join(folder, name), text);
+
+/** The address of the page. */
 async function address() {
-  const folder = mkdtempSync(join(tmpdir(), "posenc-host-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   cpSync(join(ROOT, "build/package"), folder, { recursive: true });
   cpSync(join(ROOT, "web/icon.svg"), join(folder, "icon.svg"));
   writeFileSync(join(folder, "index.html"), PAGE);
+  writeFileSync(join(folder, "bare.html"), PAGE.replace(FIGURES, ""));
   writeFileSync(join(folder, "host.js"), `(${helpers})();\n`);
   return (await serve({ root: folder })).url;
 }
@@ -184,5 +201,40 @@ async function address() {
 export async function openHost(page) {
   served ??= address();
   await page.goto(await served);
-  await page.waitFor((tags) => tags.every((tag) => customElements.get(tag)), TAGS);
+  await allDefined(page);
+}
+
+const allDefined = (page) => page.waitFor((tags) => tags.every((tag) => customElements.get(tag)), TAGS);
+
+/** The page as its author, or the browser, has it before any of ours runs: `fault` runs in it, with `given`. */
+export async function openFaulty(page, fault, given) {
+  served ??= address();
+  await page.goto(`${await served}bare.html`);
+  await page.evaluate(() => {
+    window.uncaught = [];
+    addEventListener("error", ({ message }) => window.uncaught.push(message));
+    addEventListener("unhandledrejection", ({ reason }) => window.uncaught.push(String(reason)));
+  });
+  await page.evaluate(fault, given);
+  await loadScript(page, "posenc.js");
+  await allDefined(page);
+}
+
+/** Puts a module of the served folder into the page, and waits until it has run. */
+export const loadScript = (page, src) =>
+  page.evaluate(
+    (address) =>
+      new Promise((resolve, reject) => {
+        const script = Object.assign(document.createElement("script"), { type: "module", src: address });
+        script.addEventListener("load", resolve);
+        script.addEventListener("error", () => reject(new Error(`${address} did not load`)));
+        document.head.append(script);
+      }),
+    src,
+  );
+
+/** Nothing was thrown in that page that nobody caught. */
+export async function quiet(page) {
+  assert.deepEqual(await page.evaluate(() => window.uncaught), []);
+  assert.deepEqual(await page.consoleErrors(), []);
 }

@@ -511,6 +511,7 @@ test("times are HHHH:MM:SS, past 99 hours too, and the run-time takes them", () 
   assert.equal(cmiTimespan(100 * 3_600_000), "0100:00:00");
   assert.equal(cmiTimespan(1234 * 3_600_000 + 5_000), "1234:00:05");
   assert.equal(cmiTimespan(1e15), "9999:59:59");
+  assert.equal(cmiTimespan(-3_600_000), "0000:00:00"); // the clock was put back
   const runtime = course().visit();
   runtime.LMSInitialize("");
   // The pattern is the standard's: two to four digits of hours.

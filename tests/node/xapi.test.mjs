@@ -179,6 +179,7 @@ test("a reader is anonymous: two visits have nothing in common", () => {
 
 test("durations are ISO 8601, to the hundredth of a second", () => {
   assert.equal(isoDuration(0), "PT0S");
+  assert.equal(isoDuration(-5000), "PT0S"); // the clock was put back
   assert.equal(isoDuration(999), "PT0.99S");
   assert.equal(isoDuration(60_000), "PT1M0S");
   assert.equal(isoDuration(360_000_000 + 5_050), "PT100H5.05S");

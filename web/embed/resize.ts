@@ -40,8 +40,12 @@ export function reportSize(box: HTMLElement, host: Host): () => void {
   return () => {
     if (!framed) return;
     addEventListener("resize", look);
-    new ResizeObserver(() => {
-      if (frame === 0) frame = requestAnimationFrame(measure);
-    }).observe(box);
+    try {
+      new ResizeObserver(() => {
+        if (frame === 0) frame = requestAnimationFrame(measure);
+      }).observe(box);
+    } catch {
+      setInterval(measure, PATIENCE);
+    }
   };
 }

@@ -21,6 +21,8 @@ const SLICE = 12;
 /** Clocks are coarse: passes are repeated until a sample is so long, and a side has so many samples. */
 const SAMPLE = 20;
 const SAMPLES = 3;
+/** So many passes take longer than the coarsest clock's step. */
+const MANY_PASSES = 200;
 
 /** Ends with the signal's reason if that is aborted. */
 export async function measure(core: Posenc, work: Workload, signal: AbortSignal): Promise<Timing> {
@@ -62,14 +64,19 @@ async function sample(pass: () => Generator<void>, signal: AbortSignal): Promise
   let elapsed = 0;
   let passes = 0;
   while (elapsed < SAMPLE) {
+    if (passes === MANY_PASSES && elapsed === 0)
+      throw new Error("Nothing was measured: the clock of this browser stands still.");
     const steps = pass();
     let done = false;
     while (!done) {
       await pause(signal);
       const start = performance.now();
-      do done = steps.next().done === true;
-      while (!done && performance.now() - start < SLICE);
-      elapsed += performance.now() - start;
+      let spent = 0;
+      do {
+        done = steps.next().done === true;
+        spent = performance.now() - start;
+      } while (!done && spent >= 0 && spent < SLICE);
+      elapsed += Math.max(0, spent);
     }
     passes++;
   }

@@ -17,6 +17,7 @@ import { show } from "../kinds.ts";
 import type { Posenc } from "../posenc.ts";
 import tokens from "../styles/tokens.css?inline";
 import { sharedCore } from "./core.ts";
+import { onNear, onWidth } from "./observe.ts";
 import { ignoreRestingMouse } from "./pointer.ts";
 import {
   type Field,
@@ -47,6 +48,9 @@ export const SETTINGS = {
   hide: { kind: "text", fallback: "", maxLength: 1000 },
   loading: { kind: "choice", fallback: "eager", choices: ["eager", "lazy"] },
 } as const;
+
+/** Pixels that every picture needs: in less room it is scrolled. */
+const NARROWEST = 200;
 
 const PARTS = ["title", "takeaway", "data", "export", "link", "embed", "reset"];
 
@@ -112,8 +116,10 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   /** The values of the picture, and of changes that the next frame will show. */
   protected state!: State<F>;
   protected model: Model | undefined;
-  /** Width of the figure in CSS pixels. */
+  /** Width of the figure in CSS pixels, as far as it can be obeyed. */
   protected width = 0;
+  /** The values whose pictures the canvases hold, as a figure notes them that draws only what is new. */
+  protected painted: readonly unknown[] = [];
 
   #shown!: State<F>;
   #core: Posenc | undefined;
@@ -122,9 +128,11 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   #tableOpen = false;
   #spoken = "";
   #notice = "";
+  /** What the clipboard did not take. */
+  #toCopy = "";
   #timers = new Set<ReturnType<typeof setTimeout>>();
-  #resize: ResizeObserver | undefined;
-  #near: IntersectionObserver | undefined;
+  #leaveWidth: (() => void) | undefined;
+  #leaveNear: (() => void) | undefined;
   #awake = false;
   #authored: Map<string, string> | undefined;
   /** Whether the picture is not of the attributes, for some of them are wrong. */
@@ -144,6 +152,15 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     this.addEventListener("keydown", keepKeys);
   }
 
+  protected override firstUpdated(): void {
+    const repaint = () => {
+      this.painted = [];
+      this.requestUpdate();
+    };
+    // A canvas that the browser had to take back comes back blank.
+    this.renderRoot.addEventListener("contextrestored", repaint, true);
+  }
+
   get #fields(): F {
     return (this.constructor as typeof PeFigure).fields as F;
   }
@@ -160,42 +177,45 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       const found = key ? readUrl(key, this.#fields) : {};
       for (const [name, text] of Object.entries(found)) this.setAttribute(name, text);
     }
-    this.#resize = new ResizeObserver(([entry]) => {
-      const width = Math.round(entry?.contentRect.width ?? 0);
-      if (width === this.width || width === 0) return;
-      this.width = width;
-      this.#stale = true;
-      this.requestUpdate();
-    });
-    this.#resize.observe(this);
     this.#leaveTheme = onHostTheme(this, this.#theme);
     this.#leaveMouse = ignoreRestingMouse(this);
     this.#theme();
     this.#wait();
+    addEventListener("online", this.#retry);
+    addEventListener("beforeprint", this.#wake);
     this.requestUpdate(); // what changed while it was in no page
   }
 
+  #measure = (inner: number): void => {
+    const width = Math.max(NARROWEST, Math.round(inner));
+    if (width === this.width || inner === 0) return;
+    this.width = width;
+    this.#stale = true;
+    this.requestUpdate();
+  };
+
   /** Loads the core: at once, or when the figure comes near the window. */
   #wait(): void {
-    this.#near?.disconnect();
-    if (this.#awake || this.getAttribute("loading") !== "lazy") {
-      this.#load();
-      return;
+    this.#leaveNear?.();
+    if (this.#awake || this.getAttribute("loading") !== "lazy") this.#load();
+    else {
+      const leave = onNear([this], "50% 0px", this.#wake);
+      this.#leaveNear = () => leave(this);
     }
-    const near = new IntersectionObserver(
-      (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) this.#load();
-      },
-      { rootMargin: "50% 0px" },
-    );
-    this.#near = near;
-    near.observe(this);
   }
 
+  #wake = (): Promise<void> => this.#load();
+
+  /** A connection that is there again may bring what did not come before. */
+  #retry = (): void => {
+    if (this.#problem && !this.#core) this.#load();
+  };
+
   async #load(): Promise<void> {
-    this.#near?.disconnect();
+    this.#leaveNear?.();
     this.#awake = true;
     if (this.#core) return;
+    if (this.#problem) this.#ready = pending();
     try {
       this.#core = await sharedCore();
       this.requestUpdate();
@@ -274,8 +294,12 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#resize?.disconnect();
-    this.#near?.disconnect();
+    this.#leaveWidth?.();
+    this.#leaveWidth = undefined;
+    this.#leaveNear?.();
+    this.#drawn = undefined; // a figure may give back here what its model stands on
+    removeEventListener("online", this.#retry);
+    removeEventListener("beforeprint", this.#wake);
     this.#leaveTheme?.();
     this.#leaveMouse?.();
     for (const timer of this.#timers) clearTimeout(timer);
@@ -341,6 +365,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   }
 
   #take(change: Partial<State<F>>): void {
+    if (this.#astray) this.recompute(); // the same refused value again changes no attribute
     if (this.state !== undefined) this.state = { ...this.state, ...change };
     for (const [name, value] of Object.entries(change)) this.setAttribute(name, String(value));
   }
@@ -361,8 +386,15 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     this.#changed();
   }
 
+  /** Below the figure: what a button of the footer did, and what is left to the reader to copy. */
+  #say(notice: string, toCopy = ""): void {
+    this.#notice = notice;
+    this.#toCopy = toCopy;
+    this.requestUpdate();
+  }
+
   #changed(): void {
-    this.#notice = "";
+    this.#say("");
     this.#after("change", 250, () => {
       if (this.#urlKey && !this.#problem) writeUrl(this.#urlKey, this.#fields, this.state, this.#authored);
     });
@@ -390,10 +422,9 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   }
 
   #fail(sentence: string): void {
-    if (sentence !== this.#problem) {
-      this.dispatchEvent(new CustomEvent("pe-error", { detail: sentence, bubbles: true, composed: true }));
-    }
+    if (sentence === this.#problem) return;
     this.#problem = sentence;
+    this.dispatchEvent(new CustomEvent("pe-error", { detail: sentence, bubbles: true, composed: true }));
     this.requestUpdate();
   }
 
@@ -419,17 +450,20 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     } catch (error) {
       this.#astray = true;
       if (this.model === undefined) this.#showGood(this.#core);
-      this.state = this.#shown; // of the last good picture, which stays
+      if (this.model !== undefined) this.state = this.#shown; // of the last good picture, which stays
       this.#fail(message(error));
     }
   }
 
   /** A first picture in spite of bad attributes: of the good ones, or of the fallbacks where those do not go together. */
   #showGood(core: Posenc): void {
-    try {
-      this.#show(core, this.#good);
-    } catch {
-      this.#show(core, () => null);
+    for (const attribute of [this.#good, () => null]) {
+      try {
+        this.#show(core, attribute);
+        return;
+      } catch {
+        // the sentence of the attributes as they are is said; without memory there is no picture at all
+      }
     }
   }
 
@@ -457,9 +491,24 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     }
   }
 
+  /** What was last made of a model and its state. */
+  #parts: { sentence: string; picture?: TemplateResult; below?: TemplateResult | undefined } = {
+    sentence: "",
+  };
+
+  #make(model: Model, state: State<F>): void {
+    try {
+      const [sentence, picture] = [this.takeaway(model, state), this.picture(model, state)];
+      this.#parts = { sentence, picture, below: this.below?.(model, state) };
+    } catch (error) {
+      this.#goBack();
+      this.#fail(message(error));
+    }
+  }
+
   protected override render(): TemplateResult {
-    const { model, state } = this;
-    const sentence = model === undefined ? "" : this.takeaway(model, state);
+    if (this.model !== undefined) this.#make(this.model, this.state);
+    const { sentence, picture, below } = this.#parts;
     this.#after("speak", 600, () => {
       if (this.#spoken === sentence) return;
       this.#spoken = sentence;
@@ -474,14 +523,14 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         @pointerleave=${this.#light}
         @focusin=${this.#light}
       >
-        ${model === undefined ? html`<slot name="picture">${heading}</slot>` : heading}
+        ${picture ? heading : html`<slot name="picture">${heading}</slot>`}
         <div class="problem" role="alert" ?hidden=${!this.#problem}>${this.#problem}</div>
-        ${model === undefined ? nothing : this.picture(model, state)}
+        ${picture ?? nothing}
         <p class="takeaway" part="takeaway" data-field="takeaway">${sentence}</p>
         <p class="unseen" aria-live="polite">${this.#spoken}</p>
-        ${model === undefined ? nothing : (this.below?.(model, state) ?? nothing)}
+${below ?? nothing}
         ${this.#core?.twin === undefined ? nothing : html`<p class="twin">Computed by JavaScript, slower but to the same numbers: ${this.#core.twin}.</p>`}
-        ${model === undefined ? nothing : this.#footer(model)}
+        ${this.model === undefined ? nothing : this.#footer(this.model)}
       </section>
     `;
   }
@@ -495,7 +544,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       <footer>
         <details class="data" data-field="data" @toggle=${open}>
           <summary>Data table</summary>
-          ${this.#tableOpen ? renderTable(this.dataTable(model, this.state)) : nothing}
+          ${this.#tableOpen ? this.#table(model) : nothing}
         </details>
         ${this.#menu()}
         ${this.#urlKey ? html`<button type="button" data-field="link" @click=${this.#copyLink}>Copy link</button>` : nothing}
@@ -510,9 +559,18 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         </button>
         <button type="button" class="reset" data-field="reset" @click=${this.reset}>Reset</button>
         ${this.#notice ? html`<output class="notice">${this.#notice}</output>` : nothing}
+        ${this.#toCopy ? html`<pre class="to-copy" tabindex="0" role="group" aria-label="To copy">${this.#toCopy}</pre>` : nothing}
         ${this.#panel?.()}
       </footer>
     `;
+  }
+
+  #table(model: Model): TemplateResult {
+    try {
+      return renderTable(this.dataTable(model, this.state));
+    } catch (error) {
+      return html`<p>${message(error)}</p>`;
+    }
   }
 
   /** Says how to embed the figure as it is, while that is asked. */
@@ -534,10 +592,10 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
           height,
           onClose: this.#closePanel,
         });
+      this.requestUpdate();
     } catch (error) {
-      this.#notice = `What to paste did not load (${message(error)}).`;
+      this.#say(`What to paste did not load (${message(error)}).`);
     }
-    this.requestUpdate();
   };
 
   #closePanel = (): void => {
@@ -640,22 +698,26 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       link.download = name;
       link.click();
       setTimeout(() => URL.revokeObjectURL(address), 10_000);
-      this.#notice = `${link.download} saved.`;
+      this.#say(`${link.download} saved.`);
     } catch (error) {
-      this.#notice = `The file could not be made: ${message(error)}`;
+      this.#say(`The file could not be made: ${message(error)}`);
     }
-    this.requestUpdate();
   }
 
   /** Puts a text on the clipboard and says so. */
   protected async copy(text: string, done: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
-      this.#notice = done;
+      this.#say(done);
+      return;
     } catch {
-      this.#notice = text; // no clipboard: shown, to be selected by hand
+      this.#say("The browser does not allow copying here. The text is selected: copy it by keyboard.", text);
     }
-    this.requestUpdate();
+    await this.updateComplete;
+    const shown = this.renderRoot.querySelector<HTMLElement>(".to-copy");
+    if (!shown) return;
+    shown.focus();
+    getSelection()?.selectAllChildren(shown);
   }
 
   #copyLink = (): Promise<void> => {
@@ -683,7 +745,40 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         sets.some((name) => hidden.includes(name)),
       );
     }
-    if (this.model !== undefined) this.draw(this.model, this.state);
+    const section = this.renderRoot.querySelector("section");
+    if (section) this.#leaveWidth ??= onWidth(section, this.#measure);
+    if (this.model !== undefined && this.#parts.picture) this.#paint(this.model);
+  }
+
+  /** The model and state whose picture is whole. */
+  #drawn: { model: Model; state: State<F> } | undefined;
+  /** Why there is none of the present model. */
+  #undrawn = "";
+
+  /** What the browser refuses to draw is said, and what was drawn before comes back. */
+  #paint(model: Model): void {
+    try {
+      this.draw(model, this.state);
+      this.#drawn = { model, state: this.state };
+      if (!this.#undrawn) return;
+      if (this.#problem === this.#undrawn) this.#problem = "";
+      this.#undrawn = "";
+      this.requestUpdate();
+    } catch (error) {
+      this.painted = [];
+      if (!this.#goBack()) this.#undrawn = message(error);
+      this.#fail(message(error));
+    }
+  }
+
+  /** To the model and the state whose picture is whole; false where there is no other. */
+  #goBack(): boolean {
+    if (!this.#drawn || this.#drawn.state === this.state) return false;
+    this.model = this.#drawn.model;
+    this.state = this.#shown = this.#drawn.state;
+    this.#astray = true;
+    this.requestUpdate();
+    return true;
   }
 
   static override styles: CSSResultGroup = [
@@ -712,6 +807,11 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         font-variant-numeric: tabular-nums;
         -webkit-text-size-adjust: 100%;
         text-size-adjust: 100%;
+      }
+      @container (max-width: ${NARROWEST - 1}px) {
+        section {
+          overflow-x: auto;
+        }
       }
       :host([hidden]),
       [hidden] {
@@ -782,11 +882,21 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         flex: 0 0 100%;
         min-width: 0;
       }
-      footer .notice {
+      footer .notice,
+      footer .to-copy {
         flex-basis: 100%;
         overflow-wrap: anywhere;
         white-space: pre-wrap;
-        user-select: all;
+      }
+      footer .to-copy {
+        min-width: 0;
+        max-height: calc(14 * var(--pe-rem));
+        margin: 0;
+        padding: var(--pe-space-2) var(--pe-space-3);
+        overflow: auto;
+        background: var(--pe-surface);
+        color: var(--pe-ink);
+        font-size: 0.9em;
       }
       .menu {
         position: relative;
@@ -922,6 +1032,11 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         stroke-width: 1;
         fill: none;
         shape-rendering: crispEdges;
+      }
+      @media print {
+        footer > :not(.data[open]) {
+          display: none;
+        }
       }
       @media (forced-colors: active) {
         .problem {

@@ -92,8 +92,6 @@ export class PeAlibi extends PeFigure<typeof fields, Model> {
   static override fields = fields;
   protected override readonly heading = "One slope for each head, and how far it sees";
 
-  #painted: unknown[] = [];
-
   protected override compute(core: Posenc, state: AlibiState): Model {
     const { "num-heads": numHeads, "alibi-bias-max": alibiBiasMax } = state;
     const slopes = core.alibiSlopes({ numHeads, alibiBiasMax });
@@ -506,8 +504,8 @@ plt.show()
     // Whole pixels for each cell, so that none mixes two of them.
     const size = cells * Math.ceil(devicePixels(this.#side) / cells);
     const key = [pixels.causal, size];
-    if (key.every((part, i) => part === this.#painted[i])) return;
-    this.#painted = key;
+    if (key.every((part, i) => part === this.painted[i])) return;
+    this.painted = key;
     const lut = core.lut(GREENS);
     const canvas = (name: string) =>
       this.renderRoot.querySelector<HTMLCanvasElement>(`canvas[data-map="${name}"]`) as HTMLCanvasElement;

@@ -53,8 +53,9 @@ interface Model extends Curve {
 }
 
 type Run = { work: Workload } & (
-  | { timing: undefined; stop: AbortController }
-  | { timing: Timing; stop: undefined }
+  | { timing: undefined; stop: AbortController; sentence?: undefined }
+  | { timing: undefined; stop: undefined; sentence: string }
+  | { timing: Timing; stop: undefined; sentence?: undefined }
 );
 
 /** The last length of the curve, and the two numbers that a smaller one pulls in. */
@@ -154,7 +155,10 @@ export class PeCache extends PeFigure<typeof fields, Model> {
       this.#run = { work, timing, stop: undefined };
       this.requestUpdate();
     } catch (error) {
-      if (!stop.signal.aborted) throw error;
+      if (stop.signal.aborted) return;
+      const sentence = error instanceof Error ? error.message : String(error);
+      this.#run = { work, timing: undefined, stop: undefined, sentence };
+      this.requestUpdate();
     }
   };
 
@@ -190,7 +194,7 @@ export class PeCache extends PeFigure<typeof fields, Model> {
               timing
                 ? html`Every layer takes <b>${significant(timing.everyLayer / timing.once, 2)} times</b> as long as once.`
                 : run
-                  ? "Measuring …"
+                  ? (run.sentence ?? "Measuring …")
                   : "Not measured yet."
             }
           </p>

@@ -124,8 +124,6 @@ export class PeCrossTerms extends PeFigure<typeof fields, Model> {
   static override fields = fields;
   protected override readonly heading = "The four terms of a logit";
 
-  #painted: unknown[] = [];
-
   protected override compute(core: Posenc, state: CrossState): Model {
     const { seed, "seq-len": n, "d-model": d, "head-dim": headDim } = state;
     if (d % 2 !== 0) throw new FieldError(`d-model must be even, got ${d}`);
@@ -491,8 +489,8 @@ plt.show()
     const lay = this.#layout();
     const [side, small] = [devicePixels(lay.terms[0]?.side ?? 1), devicePixels(lay.patterns[0]?.side ?? 1)];
     const key = [model.sum, model.limit, side, small];
-    if (key.every((part, i) => part === this.#painted[i])) return;
-    this.#painted = key;
+    if (key.every((part, i) => part === this.painted[i])) return;
+    this.painted = key;
     const { core, seqLen, terms, sum, limit, before, after } = model;
     const canvas = (name: string) =>
       this.renderRoot.querySelector(`canvas[data-map="${name}"]`) as HTMLCanvasElement;

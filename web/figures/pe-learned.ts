@@ -156,7 +156,6 @@ export class PeLearned extends PeFigure<typeof fields, Model> {
   #fileProblem = "";
   #opening = 0;
   #dragged = false;
-  #painted: unknown[] = [];
 
   protected compute(core: Posenc, state: LearnedState): Model {
     const table = this.#fileTable?.table ?? this.#make(core, state);
@@ -683,8 +682,8 @@ plt.show()
     const at = this.#layout(model);
     const mapWidth = place(at.positions, table.rows) - at.left;
     const painted = [table, mapWidth, at.mapHeight, at.square.side, devicePixelRatio];
-    if (painted.every((value, i) => value === this.#painted[i])) return;
-    this.#painted = painted;
+    if (painted.every((value, i) => value === this.painted[i])) return;
+    this.painted = painted;
     const canvas = (name: string) => this.renderRoot.querySelector(`canvas.${name}`) as HTMLCanvasElement;
     paintMatrix(canvas("map"), core, table, table.limit, [mapWidth, at.mapHeight], true);
     const { cosines: values, compared } = table;

@@ -127,7 +127,8 @@ export class PeMap extends PeFigure<typeof fields, Model> {
 
   protected readonly heading = "A million positions";
 
-  #map: { key: string; map: TileMap } | undefined;
+  /** By their configs: what is shown, and what was shown before until the next is drawn. */
+  #maps = new Map<string, TileMap>();
   #enlarged = document.createElement("canvas");
   #pointers = new Map<number, { x: number; y: number }>();
   /** Fingers have spread or closed by this much, in powers of two, since the zoom last changed. */
@@ -144,18 +145,24 @@ export class PeMap extends PeFigure<typeof fields, Model> {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#pointers.clear();
-    this.#map?.map.free();
-    this.#map = this.#image = undefined;
+    this.#keep();
+    this.#image = undefined;
+  }
+
+  /** Gives back the memory of all maps but one. */
+  #keep(kept?: TileMap): void {
+    for (const [key, map] of this.#maps) {
+      if (map === kept) continue;
+      map.free();
+      this.#maps.delete(key);
+    }
   }
 
   protected compute(core: Posenc, state: MapState): Model {
     const config = configOf(core, state);
     const key = JSON.stringify([config, state.head]);
-    if (this.#map?.key !== key) {
-      this.#map?.map.free();
-      this.#map = { key, map: core.tileMap(config) };
-    }
-    const { map } = this.#map;
+    const map = this.#maps.get(key) ?? core.tileMap(config);
+    this.#maps.set(key, map);
     const square = isSquare(state.encoding);
     const cells = { across: POSITIONS, down: square ? POSITIONS : state["d-model"] };
     const at = this.#layout(cells, square);
@@ -605,6 +612,7 @@ plt.show()
       context.drawImage(cells, x.shift, y.shift, x.pixels * x.enlarge, y.pixels * y.enlarge);
     }
     paintBar(this.#canvas(".bar"), core);
+    this.#keep(map);
   }
 
   #pixels(map: TileMap, x: Sampling, y: Sampling): ImageData {

@@ -254,7 +254,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
     const short = same ? "=" : "≠";
     const click = () => {
       // the press that ended a drag lands on whatever word is there now
-      if (performance.now() - this.#dropped > 100) this.#select(i);
+      if (Math.abs(performance.now() - this.#dropped) > 100) this.#select(i);
     };
     const fixed = this.hides("order");
     const down = (event: PointerEvent) => {

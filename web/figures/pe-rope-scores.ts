@@ -108,7 +108,6 @@ export class PeRopeScores extends PeFigure<typeof fields, Model> {
   /** The cell that is read, and the distance under the pointer. */
   #cell: Cell = { query: 5, key: 2 };
   #hover: number | undefined;
-  #painted: unknown[] = [];
 
   protected override compute(core: Posenc, state: ScoresState): Model {
     const { seed, repeat, "seq-len": seqLen, "head-dim": headDim, "rope-theta": ropeTheta } = state;
@@ -535,8 +534,8 @@ plt.show()
   protected override draw(model: Model): void {
     const size = devicePixels(this.#side);
     const key = [model, size];
-    if (key.every((part, i) => part === this.#painted[i])) return;
-    this.#painted = key;
+    if (key.every((part, i) => part === this.painted[i])) return;
+    this.painted = key;
     const { seqLen, limit, core } = model;
     const canvas = (name: string) =>
       this.renderRoot.querySelector(`canvas[data-map="${name}"]`) as HTMLCanvasElement;

@@ -132,7 +132,6 @@ export class PeShift extends PeFigure<typeof fields, Model> {
   protected override readonly heading = "A shift is a rotation of every pair";
 
   #table: Table | undefined;
-  #painted: unknown[] = [];
 
   protected override compute(core: Posenc, state: ShiftState): Model {
     const { k, base, "seq-len": n, "d-model": dModel } = state;
@@ -578,7 +577,7 @@ plt.show()
   protected override draw(model: Model): void {
     const { core, matrices, pixels, seqLen, dModel } = model;
     const [corner, side] = [devicePixels(this.#corner), devicePixels(this.#side)];
-    const [oldMatrices, oldCorner, oldPixels, oldSide] = this.#painted;
+    const [oldMatrices, oldCorner, oldPixels, oldSide] = this.painted;
     const canvas = (name: string) =>
       this.renderRoot.querySelector(`canvas[data-map="${name}"]`) as HTMLCanvasElement;
     if (oldMatrices !== matrices || oldCorner !== corner) {
@@ -597,7 +596,7 @@ plt.show()
       paintMatrix(canvas("dots"), core, matrix, dModel / 2, [this.#side, this.#side]);
       paintBar(canvas("bar"), core, true);
     }
-    this.#painted = [matrices, corner, pixels, side];
+    this.painted = [matrices, corner, pixels, side];
   }
 
   static override styles: CSSResultGroup = [

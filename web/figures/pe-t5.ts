@@ -82,8 +82,6 @@ export class PeT5 extends PeFigure<typeof fields, Model> {
   static override fields = fields;
   protected override readonly heading = "Which distances share a bias";
 
-  #painted: unknown[] = [];
-
   protected override compute(core: Posenc, state: T5State): Model {
     const { "num-heads": numHeads, "seq-len": seqLen, "num-buckets": numBuckets } = state;
     const config = { numBuckets, maxDistance: state["max-distance"], bidirectional: state.bidirectional };
@@ -420,8 +418,8 @@ plt.show()
     // Whole pixels for each cell, so that none mixes two of them.
     const size = seqLen * Math.ceil(devicePixels(this.#side) / seqLen);
     const key = [buckets, bias, size];
-    if (key.every((part, i) => part === this.#painted[i])) return;
-    this.#painted = key;
+    if (key.every((part, i) => part === this.painted[i])) return;
+    this.painted = key;
     const canvas = (name: string) =>
       this.renderRoot.querySelector<HTMLCanvasElement>(`canvas[data-map="${name}"]`) as HTMLCanvasElement;
     const shape = { rows: seqLen, cols: seqLen, width: size, height: size };

@@ -358,7 +358,7 @@ export class PeTrain extends PeFigure<typeof fields, Model> {
       if (told.done) training.phase = "done";
       // more is on its way
       const now = performance.now();
-      if (training.phase === "going" && !told.answer && now - this.#drawn < PERIOD) return;
+      if (training.phase === "going" && !told.answer && Math.abs(now - this.#drawn) < PERIOD) return;
       this.#drawn = now;
     }
     this.recompute();

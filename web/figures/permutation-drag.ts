@@ -95,7 +95,7 @@ export function glide(
   after: readonly number[],
   held: number | undefined,
 ): void {
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  if (globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches) return;
   const step = list.offsetWidth / Math.max(1, after.length);
   for (const [place, word] of after.entries()) {
     const moved = before.indexOf(word) - place;

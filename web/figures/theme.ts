@@ -77,10 +77,10 @@ export function onHostTheme(element: Element, listener: () => void): () => void 
     listener();
   });
   look();
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  system.addEventListener("change", listener);
+  const system = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
+  system?.addEventListener?.("change", listener);
   return () => {
     observer.disconnect();
-    system.removeEventListener("change", listener);
+    system?.removeEventListener?.("change", listener);
   };
 }

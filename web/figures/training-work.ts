@@ -97,6 +97,8 @@ export type Order =
 export const MOST_BYTES = 24 * 2 ** 20;
 /** Test sequences at the trained length; at a longer one as many fewer, so that each length has as many tokens. */
 const TEST_SEQUENCES = 128;
+/** Pieces of a slice at most: the clock may stand still. */
+const MOST_PIECES = 500;
 /** Characters written between two chances to stop. */
 const CHARACTERS = 2;
 
@@ -316,7 +318,8 @@ export class Slices {
     const begun = performance.now();
     const news: Brought = { steps: [], tests: [] };
     try {
-      for (let now = begun; now - begun + this.#longest < this.#milliseconds || now === begun; ) {
+      const fits = (now: number) => now === begun || now - begun + this.#longest < this.#milliseconds;
+      for (let [now, pieces] = [begun, 0]; now >= begun && pieces < MOST_PIECES && fits(now); pieces++) {
         const end = this.#one(news);
         const after = performance.now();
         this.#longest = Math.max(0.9 * this.#longest, after - now);
@@ -329,7 +332,7 @@ export class Slices {
       return;
     }
     // the wait for its turn is part of what training takes
-    const gone = (performance.now() - asked) / 1000;
+    const gone = Math.max(0, performance.now() - asked) / 1000;
     if (trains) this.#seconds += gone;
     if (news.steps.length > 0) this.#stepping += gone;
     this.#tell({

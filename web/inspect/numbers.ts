@@ -41,11 +41,15 @@ function fieldsOf(rope: Rope): Record<string, Sourced<unknown>> {
 function tellRefusal(rope: Rope, sentence: string, findings: Findings): void {
   const [name = ""] = sentence.match(/\w+/) ?? [];
   const field = fieldsOf(rope)[name];
-  const key = field?.key || name;
+  if (!field) {
+    // of no value: there is no room for the numbers
+    findings.add("core-refuses", "", null, sentence);
+    return;
+  }
+  const key = field.key || name;
   const names = (told: string) => told === key || told.endsWith(`.${name}`);
   const told = findings.list.some((finding) => finding.severity === "error" && names(finding.key));
-  if (!told)
-    findings.add("core-refuses", key, field?.offset ?? null, sentence, "a value that keeps the rule");
+  if (!told) findings.add("core-refuses", key, field.offset ?? null, sentence, "a value that keeps the rule");
 }
 
 /** What the core computes, or null for values that it refuses. */

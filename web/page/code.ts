@@ -1,8 +1,6 @@
 // A copy button for each listing. Without script the listing is complete; the button only saves a selection.
 
 export function copyButtons(): void {
-  // Absent outside secure contexts.
-  if (!navigator.clipboard) return;
   for (const block of document.querySelectorAll<HTMLElement>(".code")) {
     const button = document.createElement("button");
     button.type = "button";
@@ -11,15 +9,19 @@ export function copyButtons(): void {
     const label = block.querySelector(".code-label")?.textContent ?? "";
     button.setAttribute("aria-label", `Copy the ${label} listing`);
     button.addEventListener("click", async () => {
-      const said = await navigator.clipboard.writeText(block.querySelector("code")?.textContent ?? "").then(
-        () => "Copied",
-        () => "Not allowed",
-      );
-      button.textContent = said;
-      announce(said);
+      const code = block.querySelector("code");
+      if (!code) return;
+      try {
+        await navigator.clipboard.writeText(code.textContent ?? "");
+        button.textContent = "Copied";
+      } catch {
+        getSelection()?.selectAllChildren(code);
+        button.textContent = "Selected: copy it by keyboard";
+      }
+      announce(button.textContent);
       setTimeout(() => {
         button.textContent = "Copy";
-      }, 2000);
+      }, 4000);
     });
     block.append(button);
   }

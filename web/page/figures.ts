@@ -1,27 +1,56 @@
 /// <reference types="vite/client" />
-// A figure's module is fetched when the figure comes near the window, or at once for printing.
+// A figure's module is fetched when the figure comes near the window, or at once for printing. One that does not arrive
+// leaves a sentence, and is tried again once the connection is back: some engines ask the server then, others have to
+// be reloaded.
+
+import { onNear } from "../figures/observe.ts";
+
+type PeFigure = HTMLElement & { ready: Promise<void> };
 
 const modules = import.meta.glob("../figures/pe-*.ts");
 
 export function figures(): void {
-  const pending = [...document.querySelectorAll<HTMLElement>("figure.wide > :not(:defined)")];
-  const wake = (figure: Element): void => {
-    observer.unobserve(figure);
+  const pending = new Set(document.querySelectorAll<HTMLElement>("figure.wide > :not(:defined)"));
+  const tried = new Set<HTMLElement>();
+  const wake = async (figure: HTMLElement): Promise<void> => {
+    letGo(figure);
+    tried.add(figure);
     const tag = figure.localName;
-    const load = modules[`../figures/${tag}.ts`];
-    (load ? load() : Promise.reject(new Error("no such module"))).catch((error: unknown) => {
+    try {
+      const load = modules[`../figures/${tag}.ts`];
+      if (!load) throw new Error("no such module");
+      await load();
+      pending.delete(figure);
+      figure.classList.remove("failed");
+    } catch (error) {
       console.error(`${tag} did not load:`, error);
-      figure.classList.add("failed");
-    });
+      if (!figure.classList.contains("failed")) refuse(figure);
+    }
   };
-  const observer = new IntersectionObserver(
-    (entries) => {
-      for (const { isIntersecting, target } of entries) if (isIntersecting) wake(target);
-    },
-    { rootMargin: "100% 0px" },
-  );
-  for (const figure of pending) observer.observe(figure);
+  // A figure that will have no picture keeps no room for one.
+  document.addEventListener("pe-error", ({ target }) => {
+    const figure = target as PeFigure;
+    figure.ready.catch(() => figure.classList.add("failed"));
+  });
+  document.addEventListener("pe-ready", ({ target }) => (target as PeFigure).classList.remove("failed"));
+  const letGo = onNear(pending, "100% 0px", wake);
   addEventListener("beforeprint", () => {
     for (const figure of pending) wake(figure);
   });
+  addEventListener("online", () => {
+    for (const figure of pending) if (tried.has(figure)) wake(figure);
+  });
+}
+
+function refuse(figure: HTMLElement): void {
+  figure.classList.add("failed");
+  const reload = Object.assign(document.createElement("button"), {
+    type: "button",
+    textContent: "Reload the page",
+  });
+  reload.addEventListener("click", () => location.reload());
+  const sentence = document.createElement("p");
+  sentence.setAttribute("role", "alert");
+  sentence.append("The figure did not load. ", reload, " to try again: what you have done stays.");
+  figure.append(sentence);
 }

@@ -11,11 +11,8 @@ export async function offline(): Promise<void> {
   if (!hosted || window !== window.top || window.origin === "null" || !("serviceWorker" in navigator)) return;
   if (document.readyState !== "complete")
     await new Promise((done) => addEventListener("load", done, { once: true }));
-  // A first worker fetches the whole lesson: what the reader looks at now comes before it.
-  if (!navigator.serviceWorker.controller)
-    await new Promise((done) => setTimeout(done, FIRST_FIGURES_MILLISECONDS));
-  const registration = await navigator.serviceWorker.register("sw.js").catch(() => null);
   // A private window, storage refused: the lesson goes on being read from the network.
+  const registration = await register().catch(() => null);
   if (!registration) return;
 
   const show = notice(() => {
@@ -42,6 +39,13 @@ export async function offline(): Promise<void> {
   // WebKit does not always tell a page of the worker that another page's visit has brought.
   if (navigator.serviceWorker.controller) for (const seconds of LOOKS) setTimeout(look, 1000 * seconds);
   registration.active?.postMessage("opened");
+}
+
+async function register(): Promise<ServiceWorkerRegistration> {
+  // A first worker fetches the whole lesson: what the reader looks at now comes before it.
+  if (!navigator.serviceWorker.controller)
+    await new Promise((done) => setTimeout(done, FIRST_FIGURES_MILLISECONDS));
+  return navigator.serviceWorker.register("sw.js");
 }
 
 /** Puts an empty live region into the page, after the first link, and returns what shows the notice in it. */

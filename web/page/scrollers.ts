@@ -6,6 +6,11 @@ export function scrollers(): void {
     else target.removeAttribute("tabindex");
   };
   // In the next frame: to measure makes the page's layout anew, and sizes may change while they are told.
-  const observer = new ResizeObserver((entries) => requestAnimationFrame(() => entries.forEach(mark)));
-  for (const box of document.querySelectorAll(".scroll")) observer.observe(box);
+  const boxes = document.querySelectorAll(".scroll");
+  try {
+    const observer = new ResizeObserver((entries) => requestAnimationFrame(() => entries.forEach(mark)));
+    for (const box of boxes) observer.observe(box);
+  } catch {
+    for (const box of boxes) box.setAttribute("tabindex", "0");
+  }
 }

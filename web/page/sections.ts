@@ -25,11 +25,15 @@ export function sectionList(nav: HTMLElement): void {
   };
   // A band of no height at the upper third: a section that crosses it, in either direction, is reported. In a frame
   // the band is this document's only if it is named; else it lies in the window around all frames.
-  const observer = new IntersectionObserver(
-    (entries) => mark(entries.at(-1)?.rootBounds?.bottom ?? innerHeight / 3),
-    { root: document, rootMargin: "-33% 0px -67% 0px" },
-  );
-  for (const section of document.querySelectorAll("article > *")) observer.observe(section);
+  try {
+    const observer = new IntersectionObserver(
+      (entries) => mark(entries.at(-1)?.rootBounds?.bottom ?? innerHeight / 3),
+      { root: document, rootMargin: "-33% 0px -67% 0px" },
+    );
+    for (const section of document.querySelectorAll("article > *")) observer.observe(section);
+  } catch {
+    addEventListener("scroll", () => mark(innerHeight / 3), { passive: true });
+  }
 
   panel?.addEventListener("click", ({ target }) => {
     if ((target as Element).closest("a") && panel.matches(":popover-open")) panel.hidePopover();
