@@ -174,7 +174,7 @@ export default [
           },
           [tag, attributesOf(tag, share, 500 + i)],
         );
-        assert.deepEqual(found, [], tag);
+        assert.deepEqual([...found, ...(await page.consoleErrors())], [], tag);
       }
       await tally(page, engine, "attributes of figures");
     },
@@ -346,7 +346,7 @@ export default [
           },
           [tag, share, sample, 600 + i],
         );
-        assert.deepEqual(found, [], tag);
+        assert.deepEqual([...found, ...(await page.consoleErrors())], [], tag);
       }
       await tally(page, engine, "saved states");
     },
@@ -415,7 +415,7 @@ export default [
           },
           [tag, public_[tag], sample],
         );
-        assert.deepEqual(found, [], tag);
+        assert.deepEqual([...found, ...(await page.consoleErrors())], [], tag);
       }
       await tally(page, engine, "properties");
     },
@@ -472,7 +472,7 @@ export default [
           },
           [tag, addresses],
         );
-        assert.deepEqual(found, [], tag);
+        assert.deepEqual([...found, ...(await page.consoleErrors())], [], tag);
       }
       // the lesson itself, with every key of every figure and of a course, and the gallery, which has none
       const lesson = await newPage();
@@ -643,7 +643,7 @@ export default [
         },
         [files, given],
       );
-      assert.deepEqual(found, []);
+      assert.deepEqual([...found, ...(await page.consoleErrors())], []);
       await tally(page, engine, "files and pasted texts");
     },
   },
@@ -825,7 +825,7 @@ export default [
         },
         [count, TEXTS.map((text) => text.slice(0, 100))],
       );
-      assert.deepEqual(found, []);
+      assert.deepEqual([...found, ...(await page.consoleErrors())], []);
       await tally(page, engine, "messages");
     },
   },
