@@ -306,7 +306,12 @@ function driver([tags, seed]) {
       for (const [i, figure] of figures.entries()) {
         places[i].removeAttribute("style");
         const saved = figure.getState();
-        figure.reset(); // a file or a training is no state
+        figure.reset(); // an opened file is no state
+        if (figure.localName === "pe-train") {
+          // nor is a training, which ends with what it was trained with
+          figure.setAttribute("seed", saved.state.seed === 1 ? "2" : "1");
+          await host.settle(figure);
+        }
         for (const { name } of [...figure.attributes]) figure.removeAttribute(name);
         figure.setState(saved);
         const place = document.createElement("div");
