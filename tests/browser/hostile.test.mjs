@@ -336,6 +336,14 @@ export default [
                 await host.frames(1);
               }
             }
+            // nor does a number typed beyond its bounds become a state, not even until the next frame
+            for (const input of host.all(figure, "input[type=number]")) {
+              input.value = String(3 * Number(input.max) + 1);
+              input.dispatchEvent(new Event("change", { bubbles: true }));
+              const { state } = figure.getState();
+              for (const one of names)
+                if (!keeps(fields[one], state[one])) wrong.push(`typed: ${one} is ${state[one]}`);
+            }
             figure.setState(good);
             await host.settle(figure);
             if (host.problem(figure)) wrong.push(host.problem(figure));

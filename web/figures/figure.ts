@@ -341,8 +341,11 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   }
 
   #take(change: Partial<State<F>>): void {
-    if (this.state !== undefined) this.state = { ...this.state, ...change };
     for (const [name, value] of Object.entries(change)) this.setAttribute(name, String(value));
+    // What breaks its rule, as a typed number may, is refused with the next frame, and is no state until then.
+    const sound = Object.entries(change).filter(([name]) => this.#good(name) !== null);
+    if (this.state !== undefined)
+      this.state = { ...this.state, ...(Object.fromEntries(sound) as Partial<State<F>>) };
   }
 
   /** For numbers that no attribute holds, such as an opened file: they changed, compute with them. */
