@@ -55,7 +55,8 @@ export const array =
     ...kinds: (Arrays | Uint8ArrayConstructor | Uint8ClampedArrayConstructor | Uint32ArrayConstructor)[]
   ): Reader =>
   (field, value) => {
-    if (!kinds.some((kind) => value instanceof kind)) {
+    // What only inherits from an array's prototype holds no numbers.
+    if (!ArrayBuffer.isView(value) || !kinds.some((kind) => value instanceof kind)) {
       throw wrongKind(field, `a ${kinds.map((kind) => kind.name).join(" or ")}`, value);
     }
     return value;

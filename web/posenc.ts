@@ -840,7 +840,7 @@ function tileMap(core: Core, opened: number): TileMap {
   return {
     setColors(lut, given = {}) {
       const map = live();
-      if (!(lut instanceof Uint32Array)) throw wrongKind("lut", "a Uint32Array", lut);
+      array(Uint32Array)("lut", lut, core);
       const colors = read(TILE_COLORS, "colors", given, core);
       const { vmin, vmax, outside } = colors;
       unwrap((core.colorTile as Core[string])(map, lut, vmin, vmax, outside), colors);

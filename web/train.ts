@@ -93,7 +93,7 @@ export interface TestOptions {
   ropeType?: TestScaling;
   /** Index of the first test sequence. Default: 0. */
   first?: number;
-  /** Number of sequences. Default: 4. */
+  /** Number of sequences, at most 1024: they take one call, which nothing can stop. Default: 4. */
   count?: number;
 }
 /** Means over the `asked` answers, of all positions and of each; NaN where none was asked for. */
@@ -251,6 +251,8 @@ function wrap({ core, simd, twin }: Loaded): Trainer {
         const { ropeType: scaling, first, count } = options(fields, given);
         atLeast("first", first, 0);
         const last = (first as number) + atLeast("count", count, 1);
+        if ((count as number) > MAX_TESTS)
+          throw new RangeError(`count must be at most ${MAX_TESTS}; got ${count}`);
         if (last > 2 ** 31) throw new RangeError(`first + count must be at most 2^31; got ${last}`);
         integer("seqLen", seqLen, core);
         const sums = test<Record<"loss" | "right" | "asked", Float64Array>>(
@@ -333,6 +335,7 @@ function wrap({ core, simd, twin }: Loaded): Trainer {
   };
 }
 
+const MAX_TESTS = 1024;
 const REALS = new Set(["learningRate", "weightDecay", "gradientClip", "base"]);
 
 /** Loads the trainer. Each call makes an instance of its own, with memory of its own. */

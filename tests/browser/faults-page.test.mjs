@@ -112,7 +112,7 @@ export default [
         const { problem, drawn } = await page.evaluate(inPlace, "pe-heatmap");
         assert.match(
           problem,
-          /^The core that computes this figure did not load \(.+\)\. The text is complete\.$/,
+          /^The core that computes this figure did not load \(.+\)\. The text is complete; reloading the page tries again\.$/,
         );
         assert.equal(drawn, false);
         const heightOf = () => document.querySelector("pe-heatmap").getBoundingClientRect().height;

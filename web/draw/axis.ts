@@ -25,10 +25,11 @@ export function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
-/** Round values along the axis, about one for each `spacing` pixels. */
+/** Round values along the axis, about one for each `spacing` pixels; none where powers of ten have no inverse. */
 export function ticks(axis: Axis, spacing: number): number[] {
   const count = Math.max(1, Math.floor(Math.abs(axis.range[1] - axis.range[0]) / spacing));
-  return roundValues(...axis.domain, count);
+  const length = Math.abs(axis.domain[1] - axis.domain[0]);
+  return length === 0 || (length > 1e-300 && length < 1e300) ? roundValues(...axis.domain, count) : [];
 }
 
 /** A tick's value with a true minus sign and thin spaces between thousands. */

@@ -366,8 +366,11 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
 
   #take(change: Partial<State<F>>): void {
     if (this.#astray) this.recompute(); // the same refused value again changes no attribute
-    if (this.state !== undefined) this.state = { ...this.state, ...change };
     for (const [name, value] of Object.entries(change)) this.setAttribute(name, String(value));
+    // What breaks its rule, as a typed number may, is refused with the next frame, and is no state until then.
+    const sound = Object.entries(change).filter(([name]) => this.#good(name) !== null);
+    if (this.state !== undefined)
+      this.state = { ...this.state, ...(Object.fromEntries(sound) as Partial<State<F>>) };
   }
 
   /** For numbers that no attribute holds, such as an opened file: they changed, compute with them. */
@@ -528,7 +531,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         ${picture ?? nothing}
         <p class="takeaway" part="takeaway" data-field="takeaway">${sentence}</p>
         <p class="unseen" aria-live="polite">${this.#spoken}</p>
-${below ?? nothing}
+        ${below ?? nothing}
         ${this.#core?.twin === undefined ? nothing : html`<p class="twin">Computed by JavaScript, slower but to the same numbers: ${this.#core.twin}.</p>`}
         ${this.model === undefined ? nothing : this.#footer(this.model)}
       </section>
