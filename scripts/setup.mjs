@@ -55,7 +55,12 @@ const TEST_TOOLS = [
   tool("Clang 14", "clang++-14", null, "clang-14"),
   {
     ...tool("Clang's sanitizers", null, null, "libclang-rt-14-dev"),
-    found: () => anyOf("/usr/lib/llvm-14/lib/clang/14.0.6/lib/linux/libclang_rt.fuzzer-x86_64.a"),
+    found: () =>
+      anyOf(
+        ...["x86_64", "aarch64"].map(
+          (machine) => `/usr/lib/llvm-14/lib/clang/14.0.6/lib/linux/libclang_rt.fuzzer-${machine}.a`,
+        ),
+      ),
   },
   tool("Chromium", "chromium-headless-shell", null, "chromium-headless-shell"),
   tool("Firefox ESR", "firefox-esr", null, "firefox-esr"),
