@@ -24,7 +24,7 @@ const char* refusal(const Config& config, double bytes) {
   return invalid(config);
 }
 
-val cos_sin(val cos, val sin) {
+val cos_sin(const val& cos, const val& sin) {
   val result = val::object();
   result.set("cos", cos);
   result.set("sin", sin);
@@ -164,7 +164,7 @@ val rope_inv_freq_js(RopeConfig config, const val& short_factor, const val& long
   if (memory.refused()) return memory.refusal();
   if (const char* text = refusal(config, 4.0 * config.rotary_dim)) return val(text);
   if (const char* text = invalid(config, seq_len)) return val(text);
-  const auto inv_freq = memory.take<double>(config.rotary_dim / 2);
+  const auto inv_freq = memory.take<double>(0.5 * config.rotary_dim);
   if (memory.refused()) return memory.refusal();
   val result = val::object();
   result.set("attentionFactor", rope_inv_freq(inv_freq, config, seq_len));
@@ -466,7 +466,7 @@ struct Tile {
 };
 
 Tile& tile_of(Handle handle) {
-  return *reinterpret_cast<Tile*>(static_cast<uintptr_t>(handle));
+  return *reinterpret_cast<Tile*>(uintptr_t{handle});  // NOLINT(performance-no-int-to-ptr): an address
 }
 
 val open_tile_js(TileMap map, double seq_len, int dims, double base, PairLayout layout, double slope,

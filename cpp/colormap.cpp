@@ -107,9 +107,10 @@ class Levels {
     level = level < kLast ? level : splat(kLast);
     const f32x4 rounded = level + kRound, distance = level - (rounded - kRound);
     *doubtful |= distance * distance > sure_;
-    return (i32x4)rounded & (cells == cells) & 0x1FF;
+    return (i32x4)rounded & (cells == cells) & 0x1FF;  // NOLINT(misc-redundant-expression): NaN is not
   }
   i32x4 in_double(f32x4 cells) const {
+    const i32x4 numbers = cells == cells;  // NOLINT(misc-redundant-expression): NaN is not
     constexpr double kLast = kLutSize;
     f64x2 halves[2];
     for (int h = 0; h < 2; ++h) {
@@ -118,7 +119,7 @@ class Levels {
       level = level < kLast ? level : splat(kLast);
       halves[h] = level + 0x1.8p52;
     }
-    return __builtin_shufflevector((i32x4)halves[0], (i32x4)halves[1], 0, 2, 4, 6) & (cells == cells);
+    return __builtin_shufflevector((i32x4)halves[0], (i32x4)halves[1], 0, 2, 4, 6) & numbers;
   }
 
   double vmin_, per_unit_;

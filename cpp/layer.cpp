@@ -115,7 +115,7 @@ const char* invalid(const LayerConfig& config) {
     return "d_model must be a positive multiple of num_heads";
   }
   if (config.num_layers < 1 || config.num_layers > 8) return "num_layers must be 1 to 8";
-  if (!(config.base > 0) || !std::isfinite(config.base)) return "base must be a finite number above 0";
+  if (const char* sentence = invalid_base(config.base)) return sentence;
   if (config.encoding == Encoding::kRope && config.d_model / config.num_heads % 2 != 0) {
     return "head_dim (d_model / num_heads) must be even for rope";
   }

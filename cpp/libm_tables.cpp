@@ -174,7 +174,7 @@ void fill_logs(LogData& data, const Logarithms& logs) {
     const double nearest = 1 / middle(0x3FE6000000000000, i);
     const uint64_t chosen = load<uint64_t>(&nearest) + static_cast<uint64_t>(kLogChoice[i]);
     const auto invc = load<double>(&chosen);
-    const int m = static_cast<int>(256 * invc + 0.5);
+    const int m = static_cast<int>(256 * invc + 0.5);  // NOLINT(bugprone-incorrect-roundings): no ties here
     const double r = (256 * invc - m) / m;
     const double log =
         to_double(logs.of(m)) * 0x1p-126 + r * (1 - r * (1.0 / 2 - r * (1.0 / 3 - r * (1.0 / 4 - r / 5))));
@@ -203,11 +203,13 @@ void fill_logs(PowLogData& data, const Logarithms& logs) {
 
 using namespace posenc;
 
+// NOLINTBEGIN(bugprone-reserved-identifier): musl's names.
 extern "C" {
 ExpData __exp_data;
 LogData __log_data;
 PowLogData __pow_log_data;
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 // Before any other code at the start.
 [[gnu::constructor(101)]] static void fill_libm_tables() {

@@ -77,12 +77,14 @@ enum class SinusoidalLayout { kInterleaved, kHalves, kHalvesMinusOne };
 struct SinusoidalConfig {
   int seq_len = 0;              // rows, >= 1
   int d_model = 0;              // columns, >= 1
-  double base = 10000.0;        // > 0
+  double base = 10000.0;        // 2^-1000..2^1000
   double first_position = 0.0;  // position of row 0; |position| <= 2^53
-  double position_step = 1.0;   // position of row t is first_position + t * position_step
+  double position_step = 1.0;   // position of row t is first_position + t * position_step; |step| <= 2^54
   SinusoidalLayout layout = SinusoidalLayout::kInterleaved;
 };
 const char* invalid(const SinusoidalConfig& config);
+// Of any base of frequencies base^(-2i/d): with it, each is a finite number above 0 that has all its digits.
+const char* invalid_base(double base);
 
 // Number of (sin, cos) pairs of a table: d_model/2, rounded up for the layouts that keep an odd sine.
 int sinusoidal_pairs(const SinusoidalConfig& config);
@@ -91,7 +93,7 @@ int sinusoidal_pairs(const SinusoidalConfig& config);
 void sinusoidal_inv_freq(std::span<double> inv_freq, const SinusoidalConfig& config);
 
 // rows (positions, d_model) for any positions; seq_len, first_position and position_step are not read.
-// Error rows_error(position * inv_freq).
+// Error rows_error(position * inv_freq); NaN where that angle is infinite.
 void sinusoidal_rows(std::span<double> rows, std::span<const double> positions, const SinusoidalConfig& config);
 
 // table (seq_len, d_model), the tuned form of sinusoidal_rows. Error kTableError at positions up to 1e6, and
@@ -333,7 +335,7 @@ struct LayerConfig {
   int num_layers = 1;  // 1..8; each adds its input to its output
   Encoding encoding = Encoding::kNone;
   bool causal = false;
-  double base = 10000;                           // sinusoidal, rope
+  double base = 10000;                           // sinusoidal, rope: 2^-1000..2^1000
   PairLayout layout = PairLayout::kInterleaved;  // rope; head_dim must be even
   double alibi_bias_max = 8;                     // alibi
   T5Config t5 = {};                              // t5
@@ -474,8 +476,9 @@ struct TileColors {
   uint32_t outside = 0;           // pixel where no cell of the map is
 };
 const char* invalid(const TileColors& colors);
-// rgba (height, width): the values as colormap shows them, but that the index is computed in float: next to the
-// edge of a colour it may be that of the neighbour. row: width floats.
+// rgba (height, width): the values as colormap shows them, but that the index is computed in float, from vmin
+// and 256/(vmax-vmin) as floats: next to the edge of a colour it may be that of the neighbour. row: width
+// floats.
 void tile_pixels(std::span<uint32_t> rgba, std::span<float> row, std::span<double> scratch,
                  std::span<const double> plan, const TileColors& colors, const TileConfig& config,
                  const TileView& view);

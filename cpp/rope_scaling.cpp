@@ -45,6 +45,12 @@ double ntk_base(const RopeConfig& config, double multiplier) {
   return config.rope_theta * std::pow(multiplier, d / (d - 2));
 }
 
+double base_of(const RopeConfig& config, double seq_len) {
+  if (config.rope_type == RopeType::kNtk) return ntk_base(config, config.factor);
+  if (config.rope_type == RopeType::kDynamic) return ntk_base(config, dynamic_multiplier(config, seq_len));
+  return config.rope_theta;
+}
+
 void default_inv_freq(std::span<double> inv_freq, double base, int dim) {
   for (size_t i = 0; i < inv_freq.size(); ++i) {
     inv_freq[i] = 1.0 / std::pow(base, 2.0 * static_cast<double>(i) / dim);
@@ -91,12 +97,8 @@ double formula_attention_factor(const RopeConfig& config) {
 struct Divisors {
   double least = 1, most = 1;
 };
-Divisors divisors(const RopeConfig& config, double seq_len) {
+Divisors divisors(const RopeConfig& config) {
   switch (config.rope_type) {
-    case RopeType::kNtk:
-      return {1, config.factor};
-    case RopeType::kDynamic:
-      return {1, dynamic_multiplier(config, seq_len)};
     case RopeType::kLongrope: {
       const auto [short_least, short_most] =
           std::minmax_element(config.short_factor.begin(), config.short_factor.end());
@@ -110,6 +112,8 @@ Divisors divisors(const RopeConfig& config, double seq_len) {
     case RopeType::kProportional:
       return {1, config.factor};
     case RopeType::kDefault:
+    case RopeType::kNtk:
+    case RopeType::kDynamic:
       break;
   }
   return {};
@@ -199,10 +203,10 @@ const char* invalid(const RopeConfig& config, double seq_len) {
   // Not std::log2, which would be in the module for this alone.
   const auto log2 = [](double x) { return std::log(x) * std::numbers::log2e; };
   // Powers of two of the last pair's frequency; the first pair's is 0.
-  const double last = -log2(config.rope_theta) * (config.rotary_dim - 2.0) / exponent_dim(config);
-  const auto [least, most] = divisors(config, seq_len);
-  const bool kept = std::min(0.0, last) - log2(most) >= -kMaxInvFreqExponent &&
-                    std::max(0.0, last) - log2(least) <= kMaxInvFreqExponent;
+  const double last = -log2(base_of(config, seq_len)) * (config.rotary_dim - 2.0) / exponent_dim(config);
+  const auto [least, most] = divisors(config);
+  const bool kept = std::min(last, 0.0) - log2(most) >= -kMaxInvFreqExponent &&
+                    std::max(last, 0.0) - log2(least) <= kMaxInvFreqExponent;
   return kept ? nullptr
               : "rope_theta, factor and the lists must keep every inv_freq between 2^-1000 and 2^1000";
 }
@@ -211,10 +215,7 @@ double rope_inv_freq(std::span<double> inv_freq, const RopeConfig& config, doubl
   assert(!invalid(config) && !invalid(config, seq_len));
   assert(inv_freq.size() == static_cast<size_t>(config.rotary_dim / 2));
   const double trained = config.original_max_position_embeddings;
-  double base = config.rope_theta;
-  if (config.rope_type == RopeType::kNtk) base = ntk_base(config, config.factor);
-  if (config.rope_type == RopeType::kDynamic) base = ntk_base(config, dynamic_multiplier(config, seq_len));
-  default_inv_freq(inv_freq, base, exponent_dim(config));
+  default_inv_freq(inv_freq, base_of(config, seq_len), exponent_dim(config));
   switch (config.rope_type) {
     case RopeType::kLinear:
       for (double& w : inv_freq) w /= config.factor;
@@ -262,8 +263,8 @@ YarnRange yarn_correction_range(const RopeConfig& config) {
     low = std::floor(low);
     high = std::ceil(high);
   }
-  // The reference clamps to the last component, not to the last pair.
-  return {std::max(low, 0.0), std::min(high, exponent_dim(config) - 1.0)};
+  // The reference clamps to the last component, not to the last pair. low stays finite: its ramp is a quotient.
+  return {std::clamp(low, 0.0, 0x1p1000), std::min(high, exponent_dim(config) - 1.0)};
 }
 
 double yarn_mscale(double factor, double mscale) {

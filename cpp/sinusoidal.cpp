@@ -46,12 +46,17 @@ const char* invalid(const SinusoidalConfig& config) {
   if (static_cast<double>(config.seq_len) * config.d_model > kMaxCells) {
     return "seq_len * d_model must be at most 2^28 cells";
   }
-  if (!(config.base > 0) || !std::isfinite(config.base)) return "base must be a finite number above 0";
+  if (const char* sentence = invalid_base(config.base)) return sentence;
   const double last = config.first_position + (config.seq_len - 1) * config.position_step;
   if (!(std::fabs(config.first_position) <= 0x1p53) || !(std::fabs(last) <= 0x1p53)) {
     return "first_position and the last position must lie within 2^53 of 0";
   }
+  if (!(std::fabs(config.position_step) <= 0x1p54)) return "position_step must be within 2^54 of 0";
   return nullptr;
+}
+
+const char* invalid_base(double base) {
+  return base >= 0x1p-1000 && base <= 0x1p1000 ? nullptr : "base must be from 2^-1000 to 2^1000";
 }
 
 int sinusoidal_pairs(const SinusoidalConfig& config) {

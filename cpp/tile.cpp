@@ -44,7 +44,7 @@ int write_row(float* row, std::span<double> scratch, std::span<const double> pla
   }
   for (; i < count; ++i) {
     const float level = (values[i] - vmin) * per_unit;
-    to[i] = lut[static_cast<int>(std::min(std::max(level, 0.0f), kLast))];
+    to[i] = lut[static_cast<int>(std::min(std::max(0.0f, level), kLast))];
   }
 }
 
@@ -66,8 +66,7 @@ const char* invalid(const TileConfig& config) {
   }
   if (config.dims < 1 || config.dims > kMaxTileDims) return "dims must be from 1 to 2^16";
   if (config.map != TileMap::kSinusoidal && config.dims % 2 != 0) return "dims must be even for rope";
-  if (!(config.base >= 0x1p-1000) || !(config.base <= 0x1p1000)) return "base must be from 2^-1000 to 2^1000";
-  return nullptr;
+  return invalid_base(config.base);
 }
 
 const char* invalid(const TileView& view) {

@@ -105,9 +105,11 @@ int plan_toeplitz(std::span<double> plan, const TileConfig& config) {
     *piece++ = {0, 0, config.slope};
     *piece++ = {kEndless, 0, -config.slope};
   } else {
-    for (double from = -kMaxTileCells, end; from < kEndless; from = end) {
-      end = bucket_end(static_cast<int>(from), config);
-      *piece++ = {end, bias_of(t5_relative_position_bucket(static_cast<int>(from), config.t5), config), 0};
+    double from = -kMaxTileCells;
+    while (from < kEndless) {
+      const auto offset = static_cast<int>(from);
+      from = bucket_end(offset, config);
+      *piece++ = {from, bias_of(t5_relative_position_bucket(offset, config.t5), config), 0};
     }
   }
   return static_cast<int>(reinterpret_cast<double*>(piece) - plan.data());

@@ -12,7 +12,7 @@ namespace {
 using Handle = uint32_t;
 
 Run& run_of(Handle handle) {
-  return *reinterpret_cast<Run*>(static_cast<uintptr_t>(handle));
+  return *reinterpret_cast<Run*>(uintptr_t{handle});  // NOLINT(performance-no-int-to-ptr): an address
 }
 
 val words(std::span<const char* const> list) {

@@ -51,6 +51,17 @@ const TEST_TOOLS = [
   },
   // by its number, since every version lays code out differently
   tool("clang-format-14", "clang-format-14", null, "clang-format-14"),
+  tool("clang-tidy-14", "clang-tidy-14", null, "clang-tidy-14"),
+  tool("Clang 14", "clang++-14", null, "clang-14"),
+  {
+    ...tool("Clang's sanitizers", null, null, "libclang-rt-14-dev"),
+    found: () =>
+      anyOf(
+        ...["x86_64", "aarch64"].map(
+          (machine) => `/usr/lib/llvm-14/lib/clang/14.0.6/lib/linux/libclang_rt.fuzzer-${machine}.a`,
+        ),
+      ),
+  },
   tool("Chromium", "chromium-headless-shell", null, "chromium-headless-shell"),
   tool("Firefox ESR", "firefox-esr", null, "firefox-esr"),
   tool("WebKitGTK's driver", "WebKitWebDriver", null, "webkit2gtk-driver"),

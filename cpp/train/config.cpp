@@ -23,7 +23,7 @@ const char* invalid(const RunConfig& c) {
     return "gradient_clip must be a finite number above 0";
   }
   if (c.echo_offset < 1 || c.echo_offset >= c.seq_len) return "echo_offset must be 1 to seq_len - 1";
-  if (!(c.base > 0) || !std::isfinite(c.base)) return "base must be a finite number above 0";
+  if (const char* text = invalid_base(c.base)) return text;
   if (c.task == Task::kLanguage && !c.causal) {
     return "causal must be true for language: without the mask a character's answer is in sight";
   }

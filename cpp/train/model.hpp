@@ -63,7 +63,7 @@ struct Model {
   std::span<T> panel, dlogits, dbias;  // of a head; t5
 
   // Takes its arrays from the arena, for batch sequences of seq_len or one of max_seq_len.
-  Model(Arena& arena, const RunConfig& config);
+  Model(Arena& arena, const RunConfig& given);
 
   std::span<T> of(std::span<T> array, Weight name, int layer = 0);
 

@@ -168,12 +168,14 @@ void rotate(T* qkv, size_t rows, const Positions<T>& positions, const RunConfig&
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): T is a type.
 #define POSENC_FOR(T)                                                                                      \
   template void lay_out(Positions<T>&, Arena&, const RunConfig&);                                          \
   template void prepare(Positions<T>&, const RunConfig&, int, RopeType, int);                              \
   template void t5_bias_forward(Positions<T>&, std::span<const T>, const RunConfig&);                      \
   template void t5_bias_backward(std::span<T>, std::span<const T>, const Positions<T>&, const RunConfig&); \
   template void rotate(T*, size_t, const Positions<T>&, const RunConfig&, bool);
+// NOLINTEND(bugprone-macro-parentheses)
 POSENC_FOR(float)
 POSENC_FOR(double)
 

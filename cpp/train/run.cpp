@@ -194,7 +194,9 @@ void write_on(std::span<int32_t> tokens, int given, Run& run, RopeType rope_type
     float* best = std::max_element(logits, logits + classes);
     tokens[t] = static_cast<int32_t>(best - logits);
     if (temperature <= 0) continue;
-    const float sharpness = static_cast<float>(std::numbers::log2e / temperature), top = *best;
+    // Times the 0 of the best it stays 0, however cold.
+    const auto sharpness = static_cast<float>(std::min(std::numbers::log2e / temperature, 1e30));
+    const float top = *best;
     for (size_t c = 0; c < classes; ++c) logits[c] = (logits[c] - top) * sharpness;
     softmax(logits, classes, run.model.classes);
     uint64_t state = stream(draw_seed, Purpose::kDrawing, t);

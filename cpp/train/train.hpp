@@ -46,7 +46,7 @@ struct RunConfig {
   double weight_decay = 0.01;    // of matrices that multiply, 0..1
   double gradient_clip = 1;      // largest norm of the gradient that an update uses, above 0
   int echo_offset = 3;           // echo: 1..seq_len-1
-  double base = 10000;           // sinusoidal, rope
+  double base = 10000;           // sinusoidal, rope: 2^-1000..2^1000
   int num_buckets = 16, max_distance = 16;  // t5
   uint32_t seed = 0;
 };

@@ -70,7 +70,7 @@ const scrollTo = (page, tag) =>
 const isDrawn = (page, tag) =>
   page.waitFor((name) => document.querySelector(name)?.shadowRoot?.querySelector("[data-picture]"), tag);
 
-const lost = { chunk: /pe-heatmap-/, core: /\.wasm$/, script: /\/main-[^/]+\.js$/ };
+const lost = { chunk: /pe-heatmap-/, core: /\.wasm$|-twin-/, script: /\/main-[^/]+\.js$/ };
 
 export default [
   {

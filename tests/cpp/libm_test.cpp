@@ -4,6 +4,7 @@
 #include "check.hpp"
 
 extern "C" {
+// NOLINTNEXTLINE(bugprone-reserved-identifier): musl's names.
 extern const unsigned char __exp_data[], __log_data[], __pow_log_data[];
 }
 
