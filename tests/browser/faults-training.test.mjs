@@ -159,7 +159,7 @@ export default [
         window.still = undefined;
         const { seconds = 0 } = JSON.parse(figure.toRecord());
         figure.remove();
-        return { done, negative: [...heard, done].filter((words) => /[−-]\d/.test(words)), seconds };
+        return { done, negative: [...heard, done].filter((words) => /(?<!\S)[−-]\d/.test(words)), seconds };
       });
       assert.match(found.done, /^Done/);
       assert.deepEqual(found.negative, []);
