@@ -1,4 +1,4 @@
-// Runs the browser tests in one engine:   node tests/browser/run.mjs chromium|firefox|webkit [part of a name]
+// Runs the browser tests in one engine:   node tests/browser/run.mjs chromium|firefox|webkit [parts of names]
 //
 // A file *.test.mjs in this folder exports a list of { name, page?, run }. The name is a sentence that is true of
 // the page. `page` gives the size and settings of the page that the test starts with (see PAGE). `run` receives
@@ -50,7 +50,7 @@ async function loadTests(wanted) {
   for (const file of readdirSync(folder).sort()) {
     if (file.endsWith(".test.mjs")) tests.push(...(await import(join(folder, file))).default);
   }
-  return tests.filter(({ name }) => name.includes(wanted));
+  return tests.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
 }
 
 /** The lesson, shortened to the sections of one figure, for the path "/pe-rope.html". */
@@ -118,7 +118,7 @@ async function runAll(engine, wanted) {
   return tests.length > 0 && failed === 0;
 }
 
-await main(import.meta.url, async ([engine, wanted = ""]) => {
+await main(import.meta.url, async ([engine, ...wanted]) => {
   if (!ENGINES.includes(engine)) throw new Failure(`"${engine}" is not an engine: ${ENGINES.join(", ")}`);
   // an exit handler of each engine ends its browsers, so every way out must pass through process.exit
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));

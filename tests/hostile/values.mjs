@@ -15,12 +15,12 @@ export const COUNTS = {
     "command lines": 400,
   },
   browser: {
-    "attributes of figures": 1_500,
-    "saved states": 12_000,
-    "keys of addresses": 2_000,
+    "attributes of figures": 900,
+    "saved states": 9_000,
+    "keys of addresses": 1_000,
     properties: 800,
-    "files and pasted texts": 400,
-    messages: 4_000,
+    "files and pasted texts": 300,
+    messages: 2_000,
   },
 };
 

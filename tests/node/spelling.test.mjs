@@ -67,7 +67,8 @@ test("a misspelt word is found", () => {
 
 test("code and comments hold no common misspelling", () => {
   const folders = ["cpp", "web", "scripts", "tests", "BENCHMARKS.md"];
-  const skip = "web/wasm,tests/golden,tests/fuzz/seeds.txt,tests/node/spelling.test.mjs,node_modules,package-lock.json,*.png";
+  const skip =
+    "web/wasm,tests/golden,tests/fuzz/seeds.txt,tests/node/spelling.test.mjs,node_modules,package-lock.json,*.png";
   // parts of names by letter case; and a derivative, a person, many an entry, one that is wrong on purpose
   const words = ["-r", "[A-Z]?[a-z'’]{3,}", "-L", "dout,bloc,entrys,modle,fro,thw"];
   const asked = spawnSync("codespell", [...folders, "--skip", skip, ...words], {
