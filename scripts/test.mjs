@@ -5,6 +5,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { coverage, forgetCounts, LEAST } from "../tests/coverage.mjs";
+import { mutants } from "../tests/mutants/mutants.mjs";
 import { tidy } from "../tests/tidy/tidy.mjs";
 import { build, compile } from "./build.mjs";
 import { differences } from "./reproduce.mjs";
@@ -63,6 +64,12 @@ async function asan() {
   console.log(text);
   const enough = share >= LEAST;
   return { ...tests, passed: tests.passed + (enough ? 1 : 0), failed: tests.failed + (enough ? 0 : 1) };
+}
+
+/** Each mutant is one test. */
+async function mutate() {
+  const { killed, failures } = await step("test: mutants", () => mutants());
+  return { passed: killed, failed: failures.length, output: failures.join("\n") };
 }
 
 let built;
@@ -125,6 +132,7 @@ const SUITES = {
   reproduced,
   native: () => catch2("native"),
   "native-asan": asan,
+  mutants: mutate,
   "wasm-simd": () => catch2("wasm-simd"),
   "wasm-scalar": () => catch2("wasm-scalar"),
   node,

@@ -62,6 +62,19 @@ TEST_CASE("YaRN slows every pair whose bound lies beyond all numbers") {
   for (int i = 0; i < 4; ++i) CHECK(std::fabs(inv_freq[i] * 4 / std::pow(10, -i) - 1) < kRopeInvFreqError);
 }
 
+TEST_CASE("where YaRN's bounds meet, the ramp is a step, as in the reference") {
+  // transformers, linear_ramp_factor: max += 0.001. Six positions are less than a turn of the fastest pair.
+  const RopeConfig config{.head_dim = 8,
+                          .rotary_dim = 8,
+                          .rope_type = RopeType::kYarn,
+                          .factor = 4,
+                          .original_max_position_embeddings = 6};
+  double inv_freq[4];
+  rope_inv_freq(inv_freq, config, 0);
+  for (int i = 0; i < 4; ++i)
+    CHECK(std::fabs(inv_freq[i] * (i == 0 ? 1 : 4) / std::pow(10, -i) - 1) < kRopeInvFreqError);
+}
+
 TEST_CASE("pixels of a range that no float holds have a colour of the table, in every lane") {
   const TileConfig config{.dims = 2};
   const TileView view{.width = 7, .height = 2};
@@ -75,6 +88,38 @@ TEST_CASE("pixels of a range that no float holds have a colour of the table, in 
     REQUIRE(invalid(colors) == nullptr);
     tile_pixels(pixels, row, scratch, plan, colors, config, view);
     test::check_equal("pixels", pixels, std::vector<uint32_t>(14, 5));
+  }
+}
+
+TEST_CASE("pixels beyond both ends of the colours have the colour at the end, in every lane") {
+  const TileConfig config{.dims = 2};
+  const TileView view{.width = 7, .height = 2};
+  std::vector<double> plan(static_cast<size_t>(tile_plan_size(config)));
+  std::vector<double> scratch(static_cast<size_t>(tile_scratch(config)));
+  tile_plan(plan, config);
+  std::vector<uint32_t> lut(kLutSize), pixels(14);
+  for (size_t i = 0; i < lut.size(); ++i) lut[i] = static_cast<uint32_t>(i);
+  std::vector<float> row(7);
+  tile_pixels(pixels, row, scratch, plan, {lut, 2, 3}, config, view);
+  test::check_equal("below", pixels, std::vector<uint32_t>(14, 0));
+  tile_pixels(pixels, row, scratch, plan, {lut, -3, -2}, config, view);
+  test::check_equal("above", pixels, std::vector<uint32_t>(14, 255));
+}
+
+TEST_CASE("a pixel as large as a cell shows one cell, wherever it begins") {
+  std::vector<uint32_t> lut(kLutSize), pixels(2);
+  for (size_t i = 0; i < lut.size(); ++i) lut[i] = static_cast<uint32_t>(i);
+  std::vector<double> scratch(3);
+  const std::vector<float> values{-1, 1, -1};
+  const ColormapConfig config{
+      .rows = 1, .cols = 3, .width = 2, .height = 1, .first_col = 0.25, .num_rows = 1, .num_cols = 2};
+  colormap(pixels, scratch, values, lut, config);
+  test::check_equal("pixels", pixels, std::vector<uint32_t>{0, 255});
+}
+
+TEST_CASE("an odd number of buckets for two directions is refused") {
+  for (const int odd : {5, 7, 33, 35}) {
+    test::check_refused(invalid(T5Config{.num_buckets = odd}), "num_buckets must be even");
   }
 }
 
@@ -114,6 +159,9 @@ TEST_CASE("an array of 2^28 cells is taken, a larger one is refused") {
 TEST_CASE("the largest and smallest values of RoPE's fields are taken") {
   CHECK(invalid(RopeConfig{.head_dim = 1 << 24, .rotary_dim = 2}) == nullptr);
   CHECK(invalid(RopeConfig{.head_dim = 8, .rotary_dim = 4, .frequency_dim = 8}) == nullptr);
+  CHECK(invalid(RopeConfig{.head_dim = 128, .rotary_dim = 128, .rope_theta = 0x1p1015}) == nullptr);
+  test::check_refused(invalid(RopeConfig{.head_dim = 1, .rotary_dim = 2}), "head_dim must be at least 2");
+  test::check_refused(invalid(RopeShape{1, 1, 1, 2}), "head_dim must be at least 2");
   RopeConfig config{.head_dim = 8, .rotary_dim = 8, .factor = 2, .original_max_position_embeddings = 1};
   config.rope_type = RopeType::kLlama3;
   CHECK(invalid(config) == nullptr);

@@ -392,7 +392,7 @@ TEST_CASE("the similarity of a sinusoidal table from its offsets is the general 
       similarity(general, rows, config.seq_len, d);
       sinusoidal_similarity(by_offset, scratch, config);
       // Each row's angles carry a rounding or two of at most 400; a pair's two products are two such values.
-      const double allowance = d / 2 * (kToeplitzError + 4 * rows_error(400));
+      const double allowance = 0.5 * d * (kToeplitzError + 4 * rows_error(400));
       check_near("d " + std::to_string(d), by_offset, general, allowance);
     }
   }
