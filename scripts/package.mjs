@@ -77,6 +77,19 @@ ${tags}
 `;
 }
 
+/** Says again, since minifiers take comments away, that the twins are no business of the bundler that finds this. */
+function markTwins() {
+  for (const name of readdirSync(PACKAGE, { recursive: true }).filter((file) => /\.m?js$/.test(file))) {
+    const path = join(PACKAGE, name);
+    const text = readFileSync(path, "utf8");
+    const marked = text.replace(
+      /\bimport\((?=\s*new URL\([^;]{0,60}posenc-(train-)?twin)/g,
+      "import(/* webpackIgnore: true */",
+    );
+    if (marked !== text) writeFileSync(path, marked);
+  }
+}
+
 /** For each script and WebAssembly file: what the integrity attribute of who loads it may say. */
 function integrity() {
   const files = readdirSync(PACKAGE, { recursive: true }).filter((name) => /\.(m?js|wasm)$/.test(name));
@@ -97,6 +110,7 @@ export function writePackage() {
   // whose picture stays in the repository
   const readme = readFileSync(join(ROOT, "README.md"), "utf8").replace(/^!\[.*\n\n/m, "");
   writeFileSync(join(PACKAGE, "README.md"), readme);
+  markTwins();
   const bundled = takeBundled(PACKAGE);
   writeLicences(PACKAGE, bundled);
   writeFileSync(join(PACKAGE, "integrity.json"), `${JSON.stringify(integrity(), null, 2)}\n`);

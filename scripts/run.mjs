@@ -11,16 +11,24 @@ export const ROOT = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/,
 /** An error whose message says everything: it is printed without a stack. */
 export class Failure extends Error {}
 
+let sideBySide = false;
+/** From now on others print too: each step prints one whole line, at its end. */
+export const printWholeLines = () => {
+  sideBySide = true;
+};
+
 /** Prints `title`, runs `work`, and ends the line with the time it took. */
 export async function step(title, work) {
   const start = performance.now();
-  process.stdout.write(`${title} … `);
+  const whole = sideBySide;
+  if (!whole) process.stdout.write(`${title} … `);
+  const end = (text) => console.log(whole ? `${title} … ${text}` : text);
   try {
     const result = await work();
-    console.log(`${((performance.now() - start) / 1000).toFixed(1)} s`);
+    end(`${((performance.now() - start) / 1000).toFixed(1)} s`);
     return result;
   } catch (error) {
-    console.log("failed");
+    end("failed");
     throw error;
   }
 }

@@ -127,7 +127,7 @@ export default [
         );
         assert.equal(drawn, false);
         const heightOf = () => document.querySelector("pe-heatmap").getBoundingClientRect().height;
-        assert.ok((await page.evaluate(heightOf)) < 200);
+        assert.ok((await page.evaluate(heightOf)) < 300);
         host.lost = null;
         await page.evaluate(() => dispatchEvent(new Event("online")));
         await isDrawn(page, "pe-heatmap");

@@ -6,7 +6,7 @@ import { openFaulty, quiet, TAGS } from "./host.mjs";
 
 /** Runs in the page: of the core's memory only `pages` are given, of 64 KiB each; what more it asks for, if `generous`. */
 function giveMemory(pages) {
-  const { instantiate } = WebAssembly;
+  const { compile } = WebAssembly;
   const { grow } = WebAssembly.Memory.prototype;
   WebAssembly.Memory.prototype.grow = function (more) {
     if (!window.generous) throw new RangeError("out of memory");
@@ -18,7 +18,7 @@ function giveMemory(pages) {
     while (bytes[at++] & 128);
     return [value, at];
   };
-  WebAssembly.instantiate = (source, imports) => {
+  WebAssembly.compile = (source) => {
     const bytes = new Uint8Array(source).slice();
     for (let at = 8; at < bytes.length; ) {
       const [size, content] = number(bytes, at + 1);
@@ -26,7 +26,7 @@ function giveMemory(pages) {
       if (bytes[at] === 5) bytes.set([(pages & 127) | 128, pages >> 7], content + 2);
       at = content + size;
     }
-    return instantiate.call(WebAssembly, bytes, imports);
+    return compile.call(WebAssembly, bytes);
   };
 }
 

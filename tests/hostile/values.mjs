@@ -19,7 +19,7 @@ export const COUNTS = {
     "saved states": 9_000,
     "keys of addresses": 1_000,
     properties: 800,
-    "files and pasted texts": 300,
+    "files and pasted texts": 400,
     messages: 2_000,
   },
 };
