@@ -68,7 +68,7 @@ struct Tile {
     float* row = tile.rows + r * padded;
     for (size_t j = from; j < to; ++j) {
       if (j < visible + r * step) {
-        if (bias) row[j] += *(bias + j - r);
+        if (bias) row[j] += bias[static_cast<ptrdiff_t>(j - r)];
         tile.nothing[r][0] += row[j] * 0;
       } else {
         row[j] = kLowest;
