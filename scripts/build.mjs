@@ -116,6 +116,7 @@ export async function buildSite() {
   rmSync(stamp, { force: true });
   for (const folder of ["build/package", "build/offline"])
     rmSync(join(ROOT, folder), { recursive: true, force: true });
+  process.chdir(ROOT); // Rolldown writes paths as they are from here
   // Not before setup has installed them.
   const { build } = await import("vite");
   const { packScorm } = await import("./scorm.mjs");
