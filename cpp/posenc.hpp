@@ -79,7 +79,7 @@ struct SinusoidalConfig {
   int d_model = 0;              // columns, >= 1
   double base = 10000.0;        // 2^-1000..2^1000
   double first_position = 0.0;  // position of row 0; |position| <= 2^53
-  double position_step = 1.0;   // position of row t is first_position + t * position_step; |step| <= 2^54
+  double position_step = 1.0;   // position of row t is first_position + t * position_step
   SinusoidalLayout layout = SinusoidalLayout::kInterleaved;
 };
 const char* invalid(const SinusoidalConfig& config);

@@ -104,7 +104,7 @@ Divisors divisors(const RopeConfig& config) {
           std::minmax_element(config.short_factor.begin(), config.short_factor.end());
       const auto [long_least, long_most] =
           std::minmax_element(config.long_factor.begin(), config.long_factor.end());
-      return {std::min(*short_least, *long_least), std::max(*short_most, *long_most)};
+      return {std::min({1.0, *short_least, *long_least}), std::max({1.0, *short_most, *long_most})};
     }
     case RopeType::kLinear:
     case RopeType::kYarn:
@@ -205,6 +205,7 @@ const char* invalid(const RopeConfig& config, double seq_len) {
   // Powers of two of the last pair's frequency; the first pair's is 0.
   const double last = -log2(base_of(config, seq_len)) * (config.rotary_dim - 2.0) / exponent_dim(config);
   const auto [least, most] = divisors(config);
+  // Before the division and after it.
   const bool kept = std::min(last, 0.0) - log2(most) >= -kMaxInvFreqExponent &&
                     std::max(last, 0.0) - log2(least) <= kMaxInvFreqExponent;
   return kept ? nullptr

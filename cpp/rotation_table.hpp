@@ -77,7 +77,9 @@ void rotation_table(Emit emit, EmitFour emit_four, int whole, std::span<double> 
                     double first_position, double position_step, std::span<const double> inv_freq,
                     double scale) {
   const int pairs = static_cast<int>(inv_freq.size());
-  const RotationBlocks blocks = rotation_blocks(scratch, first_position, position_step, inv_freq, scale);
+  // Blocks reach past the rows, and must not past the numbers: a single row has no step.
+  const double step = seq_len > 1 ? position_step : 0;
+  const RotationBlocks blocks = rotation_blocks(scratch, first_position, step, inv_freq, scale);
   const auto emit_edge = [&](int row, int i, const FourPairs& v) __attribute__((noinline)) {
     for (int lane = 0; row < seq_len && lane < std::min(4, pairs - i); ++lane)
       emit(row, i + lane, v.sin[lane / 2][lane % 2], v.cos[lane / 2][lane % 2]);

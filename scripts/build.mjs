@@ -44,9 +44,10 @@ function mark(name) {
   return Buffer.from([0, text.length + 1, text.length, ...text]);
 }
 
-/** Emscripten's glue, which asks for WebAssembly only where it loads a module by itself: ours are given to it. */
+/** Emscripten's glue without its own ways to load a module, which ask for WebAssembly: ours are given to it. */
 function anywhere(glue) {
   return glue
+    .replace(/instantiateAsync\(\)\.catch\(readyPromiseReject\);\s*(?=return\s*\{\})/, "")
     .replace(
       /if\(typeof WebAssembly\s*!=\s*"object"\)\s*\{?abort\("no native wasm support detected"\);?\}?/,
       "",

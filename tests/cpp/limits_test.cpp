@@ -22,14 +22,34 @@ TEST_CASE("a base whose frequencies no double holds is refused, the last that do
   }
 }
 
-TEST_CASE("a step that leads out of the positions is refused, of one row too") {
-  const auto config = [](double step) {
-    return SinusoidalConfig{.seq_len = 1, .d_model = 4, .position_step = step};
+TEST_CASE("a single row is that of its position, whatever the step after it") {
+  const auto row = [](double step) {
+    const SinusoidalConfig config{.seq_len = 1, .d_model = 6, .first_position = -31, .position_step = step};
+    REQUIRE(invalid(config) == nullptr);
+    std::vector<float> table(6);
+    std::vector<double> scratch(static_cast<size_t>(sinusoidal_scratch(config)));
+    sinusoidal_table(table, scratch, config);
+    return table;
   };
-  CHECK(invalid(config(0x1p54)) == nullptr);
-  CHECK(invalid(config(-0x1p54)) == nullptr);
-  for (const double bad : {0x1.1p54, -0x1.1p54, 1e300})
-    test::check_refused(invalid(config(bad)), "position_step");
+  const std::vector<float> expected{std::sin(-31.0f), std::cos(-31.0f)};
+  for (const double step : {1.0, 0.0, 9e15, -0x1p54, 1e300}) {
+    const std::vector<float> table = row(step);
+    test::check_near("step " + std::to_string(step), std::span(table).first(2), expected,
+                     kTableError + 0x1p-23);
+  }
+}
+
+TEST_CASE("LongRoPE's divisors do not hide frequencies that no double holds") {
+  const std::vector<double> divisors(9, 1e301);
+  const RopeConfig config{.head_dim = 64,
+                          .rotary_dim = 18,
+                          .rope_theta = 1e-301,
+                          .rope_type = RopeType::kLongrope,
+                          .original_max_position_embeddings = 4096,
+                          .frequency_dim = 14,
+                          .short_factor = divisors,
+                          .long_factor = divisors};
+  test::check_refused(invalid(config), "rope_theta");
 }
 
 TEST_CASE("NTK is refused where its raised base leaves no frequency, and where a narrow frequency_dim does") {

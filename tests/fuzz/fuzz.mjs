@@ -29,7 +29,7 @@ function report(output) {
   const first = lines.findIndex((line) => /: broken: |runtime error|ERROR|terminate/.test(line));
   return lines
     .slice(first)
-    .filter((line, i) => i < 2 || /#\d+ .*\/(cpp|tests)\/\w/.test(line))
+    .filter((line, i) => i < 2 || /#\d+ .*\/(cpp|tests\/fuzz)\/[\w/]+\.[ch]pp:/.test(line))
     .join("\n");
 }
 

@@ -23,7 +23,6 @@ export const GROUPS = [
       ["config.d_model > kMaxCells", "config.d_model >= kMaxCells"],
       ["base >= 0x1p-1000", "base > 0x1p-1000"],
       ["base <= 0x1p1000", "base < 0x1p1000"],
-      ["<= 0x1p54", "< 0x1p54"],
       ["(config.seq_len - 1) * config.position_step", "config.seq_len * config.position_step"],
       ["std::fabs(config.first_position) <= 0x1p53", "std::fabs(config.first_position) < 0x1p53"],
       ["std::fabs(last) <= 0x1p53", "std::fabs(last) < 0x1p53"],
@@ -88,6 +87,7 @@ export const GROUPS = [
     file: "cpp/rope_scaling.cpp",
     tests: ["limits_test", "rope_scaling_test"],
     mutants: [
+      ["std::min({1.0, *short", "std::min({2.0, *short"],
       ["return 1 + config.factor", "return 2 + config.factor"],
       ["d / (d - 2)", "d / (d - 1)"],
       ["2.0 * static_cast<double>(i) / dim", "1.0 * static_cast<double>(i) / dim"],
