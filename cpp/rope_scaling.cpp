@@ -177,8 +177,8 @@ const char* invalid(const RopeConfig& config) {
       break;
     case RopeType::kLlama3:
       if (!(config.low_freq_factor > 0)) return "low_freq_factor must be above 0";
-      if (!(config.high_freq_factor > config.low_freq_factor)) {
-        return "high_freq_factor must be greater than low_freq_factor";
+      if (!(config.high_freq_factor > config.low_freq_factor) || config.high_freq_factor > 0x1p1000) {
+        return "high_freq_factor must be greater than low_freq_factor, at most 2^1000";
       }
       break;
     case RopeType::kProportional:

@@ -185,6 +185,8 @@ TEST_CASE("the largest and smallest values of RoPE's fields are taken") {
   RopeConfig config{.head_dim = 8, .rotary_dim = 8, .factor = 2, .original_max_position_embeddings = 1};
   config.rope_type = RopeType::kLlama3;
   CHECK(invalid(config) == nullptr);
+  config.high_freq_factor = HUGE_VAL;
+  test::check_refused(invalid(config), "high_freq_factor");
   config.rope_type = RopeType::kYarn;
   config.mscale = config.mscale_all_dim = 0;
   CHECK(invalid(config) == nullptr);
