@@ -179,7 +179,7 @@ struct RopeConfig {
   double beta_fast = 32, beta_slow = 1;         // yarn: turns within the trained length that bound the ramp
   bool truncate = true;                         // yarn: round the ramp's bounds to whole pairs
   double mscale = kFromFormula, mscale_all_dim = kFromFormula;  // yarn, DeepSeek: used only when both are given
-  double low_freq_factor = 1, high_freq_factor = 4;             // llama3
+  double low_freq_factor = 1, high_freq_factor = 4;             // llama3; high at most 2^1000
   double partial_rotary_factor = 1;  // proportional: share of the pairs that turn; the others have inv_freq 0
   int frequency_dim = 0;  // denominator of the exponents, 0: rotary_dim. A model that truncates an odd partial
                           // dimension (32 * 0.3 = 9) has exponents over 9 and rotates 10 components.

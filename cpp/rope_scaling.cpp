@@ -193,8 +193,8 @@ const char* invalid(const RopeConfig& config) {
     case RopeType::kLinear:
       break;
   }
-  if (!std::isfinite(formula_attention_factor(config))) {
-    return "mscale and mscale_all_dim must keep the attention factor finite";
+  if (const double factor = formula_attention_factor(config); !(factor > 0) || !std::isfinite(factor)) {
+    return "mscale and mscale_all_dim must keep the attention factor finite and above 0";
   }
   return invalid(config, 0);
 }

@@ -190,6 +190,14 @@ TEST_CASE("the largest and smallest values of RoPE's fields are taken") {
   config.rope_type = RopeType::kYarn;
   config.mscale = config.mscale_all_dim = 0;
   CHECK(invalid(config) == nullptr);
+  config.mscale = 1;
+  config.mscale_all_dim = -20;  // 0.1 * -20 * log(2) + 1 < 0
+  test::check_refused(invalid(config), "mscale");
+  config.factor = 1e300;
+  config.mscale_all_dim = 1e308;  // whose factor is infinite, and its inverse 0
+  test::check_refused(invalid(config), "mscale");
+  config.factor = 2;
+  config.mscale_all_dim = 0;
   config.original_max_position_embeddings = 0.5;
   test::check_refused(invalid(config), "original_max_position_embeddings");
   config.rope_type = RopeType::kProportional;
