@@ -83,9 +83,12 @@ export default [
       const address = Object.entries(SMALL).map(
         ([name, value]) => `train.${name}=${encodeURIComponent(value)}`,
       );
-      await page.goto(`${site.url}?${address.join("&")}#training`);
-      await page.evaluate(() => document.querySelector("pe-train").scrollIntoView({ behavior: "instant" }));
-      await page.waitFor(() => document.querySelector("pe-train").shadowRoot?.querySelector(".status"));
+      await page.goto(`${site.url}?${address.join("&")}`);
+      await page.waitFor(() => {
+        const figure = document.querySelector("pe-train");
+        figure.scrollIntoView({ behavior: "instant" }); // once more, while figures above it come alive
+        return Boolean(figure.shadowRoot?.querySelector(".status"));
+      });
       const status = () => document.querySelector("pe-train").shadowRoot.querySelector(".status").textContent;
       await page.evaluate(() =>
         [...document.querySelector("pe-train").shadowRoot.querySelectorAll("button")]
