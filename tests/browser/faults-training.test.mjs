@@ -39,7 +39,7 @@ export default [
       addFile(
         "dying-worker.js",
         `await import(new URL(location.href).searchParams.get("worker"));
-         setTimeout(() => { throw new Error("the worker is gone"); }, 400);`,
+         setTimeout(() => { throw new Error("the worker is gone"); }, 1500);`,
       );
       await openFaulty(page, () => {
         const { Worker } = window;
