@@ -1,6 +1,7 @@
 // Training where workers, memory or the clock fail: what was trained stays, and what can go on goes on.
 
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../scripts/run.mjs";
 import { HEADERS, serve } from "../../scripts/serve.mjs";
@@ -36,19 +37,20 @@ export default [
   {
     name: "a worker that dies in the midst of training is said, what it has trained stays, and the next one trains on",
     async run({ page }) {
+      const worker = readdirSync(join(ROOT, "build/package")).find((name) =>
+        name.startsWith("training-worker-"),
+      );
       addFile(
         "dying-worker.js",
-        `await import(new URL(location.href).searchParams.get("worker"));
-         setTimeout(() => { throw new Error("the worker is gone"); }, 1500);`,
+        `import "./${worker}";
+         self.channel = new BroadcastChannel("dying-worker");
+         self.channel.onmessage = () => { throw new Error("the worker is gone"); };`,
       );
       await openFaulty(page, () => {
         const { Worker } = window;
         window.Worker = class extends Worker {
           constructor(address, options) {
-            super(
-              window.healthy ? address : `dying-worker.js?worker=${encodeURIComponent(address)}`,
-              options,
-            );
+            super(window.healthy ? address : "dying-worker.js", options);
           }
         };
       });
@@ -56,9 +58,13 @@ export default [
       const died = await page.evaluate(async () => {
         const { press, until, figure } = window.training;
         await press("Train");
-        await until(/gone/);
+        const trained = () =>
+          JSON.parse(figure.toRecord()).seeds[0]?.models.every(({ losses }) => losses.length > 0);
+        while (!trained()) await new Promise((done) => setTimeout(done, 20));
+        new BroadcastChannel("dying-worker").postMessage("die");
+        const said = await until(/gone/);
         const { models } = JSON.parse(figure.toRecord()).seeds[0];
-        return [await until(/gone/), models.map(({ losses }) => losses.length > 0)];
+        return [said, models.map(({ losses }) => losses.length > 0)];
       });
       assert.match(died[0], /the worker is gone/);
       assert.deepEqual(died[1], [true, true]);
