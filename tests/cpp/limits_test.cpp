@@ -41,14 +41,16 @@ TEST_CASE("a single row is that of its position, whatever the step after it") {
 
 TEST_CASE("LongRoPE's divisors do not hide frequencies that no double holds") {
   const std::vector<double> divisors(9, 1e301);
-  const RopeConfig config{.head_dim = 64,
-                          .rotary_dim = 18,
-                          .rope_theta = 1e-301,
-                          .rope_type = RopeType::kLongrope,
-                          .original_max_position_embeddings = 4096,
-                          .frequency_dim = 14,
-                          .short_factor = divisors,
-                          .long_factor = divisors};
+  RopeConfig config{.head_dim = 64,
+                    .rotary_dim = 18,
+                    .rope_theta = 0x1p-875,
+                    .rope_type = RopeType::kLongrope,
+                    .original_max_position_embeddings = 4096,
+                    .frequency_dim = 14,
+                    .short_factor = divisors,
+                    .long_factor = divisors};
+  CHECK(invalid(config) == nullptr);  // the last pair's frequency is 2^(875 * 16 / 14) before it is divided
+  config.rope_theta = 0x1.84p-876;
   test::check_refused(invalid(config), "rope_theta");
 }
 
