@@ -2,6 +2,7 @@
 // are one sentence. Only Node's own modules, since setup runs before any package is installed.
 import { spawn } from "node:child_process";
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -12,8 +13,8 @@ export const ROOT = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/,
 export class Failure extends Error {}
 
 let sideBySide = false;
-/** From now on others print too: each step prints one whole line, at its end. */
-export const printWholeLines = () => {
+/** From now on others work and print too: each step prints one whole line, at its end, and does not press. */
+export const workSideBySide = () => {
   sideBySide = true;
 };
 
@@ -41,6 +42,8 @@ export function attempt(command, args, { env = {}, echo = false } = {}) {
       env: { ...process.env, ...env },
       stdio: ["inherit", "pipe", "pipe"],
     });
+    // A compiler gives way to a browser, whose readers do not wait.
+    if (sideBySide && !echo && child.pid) setPriority(child.pid, 5);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text) => {

@@ -9,7 +9,7 @@ import { mutants } from "../tests/mutants/mutants.mjs";
 import { tidy } from "../tests/tidy/tidy.mjs";
 import { build, compile } from "./build.mjs";
 import { differences } from "./reproduce.mjs";
-import { attempt, bin, Failure, main, printWholeLines, ROOT, step } from "./run.mjs";
+import { attempt, bin, Failure, main, ROOT, step, workSideBySide } from "./run.mjs";
 import { setup } from "./setup.mjs";
 
 /** Paths of the files below a folder whose name matches. */
@@ -162,7 +162,7 @@ async function test(names) {
   };
   // A browser leaves half of two cores to what needs none; two browsers side by side take longer than in turn.
   await inTurn(["static"]);
-  printWholeLines();
+  workSideBySide();
   await Promise.all([
     inTurn(BROWSERS),
     inTurn(wanted.filter((name) => !BROWSERS.includes(name) && name !== "static")),
