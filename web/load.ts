@@ -10,7 +10,7 @@ export interface LoadOptions {
   wasmBinary?: BufferSource;
   /** Which build that is, or which to load. Default: SIMD where the engine has it. */
   simd?: boolean;
-  /** Whether WebAssembly may compute. If not, JavaScript does: the same numbers as those of the scalar build. */
+  /** Whether WebAssembly must compute (true), or JavaScript, to the bits of the scalar build (false). Default: what can. */
   wasm?: boolean;
 }
 
@@ -123,7 +123,7 @@ const start = (create: Factory, exports: (imports: Imports) => Promise<Exports>)
     }).then(resolve, reject);
   });
 
-async function compile({ build }: Builds, bytes: BufferSource, name: string): Promise<WebAssembly.Module> {
+async function compile(build: string, bytes: BufferSource, name: string): Promise<WebAssembly.Module> {
   const module = await WebAssembly.compile(bytes).catch((error: unknown) => {
     throw new Error(`${name} is damaged or incomplete: ${message(error)}`);
   });
@@ -133,34 +133,34 @@ async function compile({ build }: Builds, bytes: BufferSource, name: string): Pr
   return module;
 }
 
+async function moduleOf({ build, file }: Builds, options: LoadOptions, simd: boolean) {
+  const { wasmBinary, wasmUrl } = options;
+  if (wasmBinary) return compile(build, wasmBinary, "wasmBinary");
+  const here = globalThis.document?.baseURI ?? import.meta.url;
+  const url = wasmUrl === undefined ? file(simd) : new URL(wasmUrl, here);
+  if (!url) throw new Error("this browser’s WebAssembly has no SIMD");
+  return compile(build, await fetchModule(url), url.href);
+}
+
 /** An instance of its own for each call. */
 export async function loadModule(builds: Builds, options: LoadOptions): Promise<Loaded> {
   checkOptions(options);
-  const { wasmBinary, wasmUrl, wasm, simd = hasSimd() } = options;
-  const { create, file, twin } = builds;
+  const { wasm, simd = hasSimd() } = options;
   let reason = wasm === false ? "wasm is false" : refusal();
   if (reason === undefined) {
     try {
-      const url =
-        wasmUrl === undefined
-          ? file(simd)
-          : new URL(wasmUrl, globalThis.document?.baseURI ?? import.meta.url);
-      if (!wasmBinary && !url) throw new Error("this browser’s WebAssembly has no SIMD");
-      const bytes = wasmBinary ?? (await fetchModule(url as URL));
-      const module = await compile(builds, bytes, wasmBinary ? "wasmBinary" : (url as URL).href);
-      const core = await start(
-        create,
-        async (imports) => (await WebAssembly.instantiate(module, imports)).exports,
-      );
-      return { core, simd, twin: undefined };
+      const module = await moduleOf(builds, options, simd);
+      const run = async (imports: Imports) => (await WebAssembly.instantiate(module, imports)).exports;
+      return { core: await start(builds.create, run), simd, twin: undefined };
     } catch (error) {
       // Who names a module is told what is wrong with it.
-      if (wasmBinary !== undefined || wasmUrl !== undefined || wasm === true) throw error;
+      if (options.wasmBinary !== undefined || options.wasmUrl !== undefined) throw error;
       reason = message(error);
     }
   }
-  const { default: run } = await twin().catch((error: unknown) => {
+  if (wasm) throw new Error(reason);
+  const { default: run } = await builds.twin().catch((error: unknown) => {
     throw new Error(`${reason}; the JavaScript in its place did not load either: ${message(error)}`);
   });
-  return { core: await start(create, async (imports) => run(imports)), simd: false, twin: reason };
+  return { core: await start(builds.create, async (imports) => run(imports)), simd: false, twin: reason };
 }

@@ -233,7 +233,7 @@ type Floats = Float32Array | Float64Array;
 export interface Posenc {
   /** Whether the SIMD build is running. */
   readonly simd: boolean;
-  /** Why the twin in JavaScript computes, slower and to the same numbers; undefined where WebAssembly does. */
+  /** Why the twin in JavaScript computes, slower, to the bits of the scalar build; undefined where WebAssembly does. */
   readonly twin: string | undefined;
   sinusoidalTable(config: SinusoidalConfig): Float32Array;
   sinusoidalRows(positions: Float64Array, config: SinusoidalConfig): Float64Array;

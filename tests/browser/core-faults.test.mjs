@@ -21,15 +21,14 @@ const [SIMD, SCALAR] = ["simd", "scalar"].map((build) =>
 );
 const ROWS = { seqLen: 24, dModel: 32 };
 
-/** A page of a figure and a paragraph, with `first` as its first script, from a server that answers as `fault` says. */
-async function host({
-  first = "",
-  script = "posenc.js",
-  integrity = "",
-  headers = HEADERS,
-  body = "",
-  fault = () => null,
-}) {
+/**
+ * A page of a figure and a paragraph, with `first` as its first script, from a server that answers as `fault` says, as
+ * long as `work` does what it does with its address.
+ */
+async function host(
+  { first = "", script = "posenc.js", integrity = "", headers = HEADERS, fault = () => null },
+  work,
+) {
   const page = `<!doctype html>
     <html lang="en">
       <head>
@@ -38,7 +37,7 @@ async function host({
         <script src="first.js"></script>
         <script type="module" src="${script}" ${integrity}></script>
       </head>
-      <body><p>Prose.</p><pe-heatmap seq-len="24" d-model="32"></pe-heatmap>${body}</body>
+      <body><p>Prose.</p><pe-heatmap seq-len="24" d-model="32"></pe-heatmap></body>
     </html>`;
   const own = {
     "": [page, "html"],
@@ -57,11 +56,12 @@ async function host({
     }
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const close = () => {
+  try {
+    await work(`http://127.0.0.1:${server.address().port}/`);
+  } finally {
     server.closeAllConnections();
     server.close();
-  };
-  return { url: `http://127.0.0.1:${server.address().port}/`, close };
+  }
 }
 
 /** What stands in the figure, once it has drawn or given up. Runs in the page. */
@@ -160,38 +160,37 @@ export default [
   ...FILES.map(([what, answer, said]) => ({
     name: `where the WebAssembly file ${what}, the figure computes the same numbers and says why it is slower`,
     async run({ page, assert }) {
-      const { url, close } = await host({
-        fault: (path, bytes) => (path === SIMD ? answer(bytes) : null),
-      });
-      try {
-        const twin = await computes(assert, page, url);
-        assert.match(twin, /^Computed by JavaScript, slower but to the same numbers: /);
-        assert.match(twin, said);
-        assert.deepEqual(await ours(page), []);
-      } finally {
-        close();
-      }
+      await host(
+        {
+          fault: (path, bytes) => (path === SIMD ? answer(bytes) : null),
+        },
+        async (url) => {
+          const twin = await computes(assert, page, url);
+          assert.match(twin, /^Computed by JavaScript, slower but as exact: /);
+          assert.match(twin, said);
+          assert.deepEqual(await ours(page), []);
+        },
+      );
     },
   })),
   {
     name: "WebAssembly with a wrong MIME type runs",
     async run({ page, assert }) {
-      const { url, close } = await host({
-        fault: (path) => (path.endsWith(".wasm") ? { type: "text/plain" } : null),
-      });
-      try {
-        assert.equal(await computes(assert, page, url), null);
-        assert.deepEqual(await page.consoleErrors(), []);
-      } finally {
-        close();
-      }
+      await host(
+        {
+          fault: (path) => (path.endsWith(".wasm") ? { type: "text/plain" } : null),
+        },
+        async (url) => {
+          assert.equal(await computes(assert, page, url), null);
+          assert.deepEqual(await page.consoleErrors(), []);
+        },
+      );
     },
   },
   {
     name: "without SIMD the scalar build runs",
     async run({ page, assert }) {
-      const { url, close } = await host({ first: "WebAssembly.validate = () => false;" });
-      try {
+      await host({ first: "WebAssembly.validate = () => false;" }, async (url) => {
         assert.equal(await computes(assert, page, url), null);
         const files = (await page.requests()).filter((address) => address.endsWith(".wasm"));
         assert.deepEqual(
@@ -199,16 +198,13 @@ export default [
           [SCALAR],
         );
         assert.deepEqual(await page.consoleErrors(), []);
-      } finally {
-        close();
-      }
+      });
     },
   },
   {
     name: "without WebAssembly every figure draws, and says why it is slower",
     async run({ page, assert }) {
-      const { url, close } = await host({ first: "delete window.WebAssembly;" });
-      try {
+      await host({ first: "delete window.WebAssembly;" }, async (url) => {
         assert.match(await computes(assert, page, url), /: this browser runs no WebAssembly\.$/);
         const found = await page.evaluate(async (tags) => {
           const seen = [];
@@ -232,9 +228,7 @@ export default [
           TAGS.map((tag) => [tag, "", true]),
         );
         assert.deepEqual(await page.consoleErrors(), []);
-      } finally {
-        close();
-      }
+      });
     },
   },
   {
@@ -245,19 +239,16 @@ export default [
         ["posenc.js", page],
         ["posenc.inline.js", await newPage()],
       ]) {
-        const { url, close } = await host({ script, headers: policy });
-        try {
+        await host({ script, headers: policy }, async (url) => {
           const twin = await computes(assert, where, url);
           const reason =
             "the security policy of this page allows no WebAssembly: its script-src lacks 'wasm-unsafe-eval'";
-          assert.equal(twin, `Computed by JavaScript, slower but to the same numbers: ${reason}.`);
+          assert.equal(twin, `Computed by JavaScript, slower but as exact: ${reason}.`);
           if (script === "posenc.js") {
             assert.match(await trains(where), new RegExp(`in a worker, by JavaScript, slower.*: ${reason}`));
           }
           assert.deepEqual(await ours(where), []);
-        } finally {
-          close();
-        }
+        });
       }
     },
   },
@@ -265,24 +256,24 @@ export default [
     name: "where neither WebAssembly nor JavaScript comes, the figure says so, the text stays, and a reload brings it",
     async run({ page, assert }) {
       let broken = true;
-      const { url, close } = await host({
-        fault: (path) => (broken && /\.wasm$|-twin-/.test(path) ? { status: 404, content: "" } : null),
-      });
-      try {
-        await page.goto(url);
-        const found = await page.evaluate(outcome);
-        assert.match(
-          found.problem,
-          /^The core that computes this figure did not load \(.*posenc-simd-.*: 404.*; the JavaScript in its place did not load either: .*\)\. The text is complete; reloading the page tries again\.$/,
-        );
-        assert.equal(found.refused, found.problem);
-        assert.equal(found.prose, "Prose.");
-        assert.deepEqual(await ours(page), []);
-        broken = false;
-        assert.equal(await computes(assert, page, url), null);
-      } finally {
-        close();
-      }
+      await host(
+        {
+          fault: (path) => (broken && /\.wasm$|-twin-/.test(path) ? { status: 404, content: "" } : null),
+        },
+        async (url) => {
+          await page.goto(url);
+          const found = await page.evaluate(outcome);
+          assert.match(
+            found.problem,
+            /^The core that computes this figure did not load \(.*posenc-simd-.*: 404.*; the JavaScript in its place did not load either: .*\)\. The text is complete; reloading the page tries again\.$/,
+          );
+          assert.equal(found.refused, found.problem);
+          assert.equal(found.prose, "Prose.");
+          assert.deepEqual(await ours(page), []);
+          broken = false;
+          assert.equal(await computes(assert, page, url), null);
+        },
+      );
     },
   },
   {
@@ -291,26 +282,26 @@ export default [
       const script = "posenc.inline.js";
       const hash = JSON.parse(readFileSync(join(PACKAGE, "integrity.json"), "utf8"))[script];
       let changed = false;
-      const { url, close } = await host({
-        script,
-        integrity: `integrity="${hash}" crossorigin="anonymous"`,
-        fault: (path, bytes) =>
-          changed && path === script ? { content: `${bytes}document.title = "Changed";` } : null,
-      });
-      try {
-        assert.equal(await computes(assert, page, url), null);
-        assert.deepEqual(await page.consoleErrors(), []);
-        changed = true;
-        await page.goto(`${url}?again`);
-        const seen = await page.evaluate(() => [
-          document.title,
-          document.querySelector("p").textContent,
-          customElements.get("pe-heatmap") === undefined,
-        ]);
-        assert.deepEqual(seen, ["A course", "Prose.", true]);
-      } finally {
-        close();
-      }
+      await host(
+        {
+          script,
+          integrity: `integrity="${hash}" crossorigin="anonymous"`,
+          fault: (path, bytes) =>
+            changed && path === script ? { content: `${bytes}document.title = "Changed";` } : null,
+        },
+        async (url) => {
+          assert.equal(await computes(assert, page, url), null);
+          assert.deepEqual(await page.consoleErrors(), []);
+          changed = true;
+          await page.goto(`${url}?again`);
+          const seen = await page.evaluate(() => [
+            document.title,
+            document.querySelector("p").textContent,
+            customElements.get("pe-heatmap") === undefined,
+          ]);
+          assert.deepEqual(seen, ["A course", "Prose.", true]);
+        },
+      );
     },
   },
 ];

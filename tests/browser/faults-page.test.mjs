@@ -98,10 +98,8 @@ export default [
         await scrollTo(page, "pe-clocks");
         await isDrawn(page, "pe-clocks"); // the others go on
         host.lost = null;
-        // Void in WebKit from here on: under its driver the figure was not drawn after the reload either, for an unknown cause.
-        if (engine === "webkit") return;
         // Firefox remembers of a module that it did not come, as long as the page lives.
-        if (engine === "firefox") {
+        if (engine !== "chromium") {
           await page.click("pe-heatmap button");
           await comes(page, "pe-heatmap");
         } else await page.evaluate(() => dispatchEvent(new Event("online")));
@@ -126,8 +124,12 @@ export default [
           /^The core that computes this figure did not load \(.+\)\. The text is complete; reloading the page tries again\.$/,
         );
         assert.equal(drawn, false);
-        const heightOf = () => document.querySelector("pe-heatmap").getBoundingClientRect().height;
-        assert.ok((await page.evaluate(heightOf)) < 300);
+        const empty = await page.evaluate(() => {
+          const figure = document.querySelector("pe-heatmap");
+          const box = (element) => element.getBoundingClientRect();
+          return box(figure).bottom - box(figure.shadowRoot.querySelector("section")).bottom;
+        });
+        assert.ok(empty <= 16, `${empty} px below what is said, where the figure has 16 at most`);
         host.lost = null;
         await page.evaluate(() => dispatchEvent(new Event("online")));
         await isDrawn(page, "pe-heatmap");

@@ -2,7 +2,7 @@
 // last picture, and goes on once it is given again. Nothing becomes an uncaught error of the page.
 
 import assert from "node:assert/strict";
-import { openFaulty, quiet, TAGS } from "./host.mjs";
+import { each, openFaulty, quiet } from "./host.mjs";
 
 /** Runs in the page: of the core's memory only `pages` are given, of 64 KiB each; what more it asks for, if `generous`. */
 function giveMemory(pages) {
@@ -59,18 +59,6 @@ function refuseCanvases() {
     return toDataURL.apply(this, given);
   };
 }
-
-/** A test of each figure, by itself, in a page with a fault: `body` runs there and returns what it found wrong. */
-const each = (name, fault, body) => ({
-  name: `every figure ${name}`,
-  async run({ page }) {
-    await openFaulty(page, fault);
-    for (const tag of TAGS) {
-      assert.deepEqual(await page.evaluate(body, tag), [], tag);
-    }
-    await quiet(page);
-  },
-});
 
 export default [
   {

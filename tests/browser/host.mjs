@@ -238,3 +238,15 @@ export async function quiet(page) {
   assert.deepEqual(await page.evaluate(() => window.uncaught), []);
   assert.deepEqual(await page.consoleErrors(), []);
 }
+
+/** A test of each figure, by itself, in a page with a fault: `body` runs there and returns what it found wrong. */
+export const each = (name, fault, body) => ({
+  name: `every figure ${name}`,
+  async run({ page }) {
+    await openFaulty(page, fault);
+    for (const tag of TAGS) {
+      assert.deepEqual(await page.evaluate(body, tag), [], tag);
+      await quiet(page);
+    }
+  },
+});

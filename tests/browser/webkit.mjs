@@ -126,15 +126,18 @@ async function startProxy() {
       return response.end(`(${collectErrors})();`);
     }
     requests.push(url.href);
-    const fail = (status) => {
-      errors.push(`${status}: ${url.href}`);
-      if (!response.headersSent) response.writeHead(status).end();
+    // As the server would: an answer in its place would be kept by the browser.
+    const breakOff = () => {
+      errors.push(`no answer: ${url.href}`);
+      response.destroy();
     };
-    if (url.hostname !== "127.0.0.1") return fail(502);
+    if (url.hostname !== "127.0.0.1") return breakOff();
     // a service worker asks for pages as for any other file
     const isPage = request.headers.accept?.includes("text/html") || /(\/|\.html)$/.test(url.pathname);
     const headers = isPage ? { ...request.headers, "accept-encoding": "identity" } : request.headers;
-    const upstream = httpRequest(url, { method: request.method, headers }, async (answer) => {
+    // A connection for each: of those that are kept, some have ended.
+    const options = { method: request.method, headers, agent: false };
+    const upstream = httpRequest(url, options, async (answer) => {
       if (answer.statusCode >= 400) errors.push(`${answer.statusCode}: ${url.href}`);
       if (!answer.headers["content-type"]?.startsWith("text/html")) {
         response.writeHead(answer.statusCode, answer.headers);
@@ -147,7 +150,7 @@ async function startProxy() {
       response.writeHead(answer.statusCode, rest);
       response.end(html.replace(/<head[^>]*>/, `$&<script src="${FIRST_SCRIPT}"></script>`));
     });
-    upstream.on("error", () => fail(502));
+    upstream.on("error", breakOff);
     request.pipe(upstream);
   });
   server.on("connect", (request, socket) => {

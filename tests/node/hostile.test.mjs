@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { runnerImport } from "vite";
 import { COUNTS, prototypes, stopwatch, TEXTS, texts, textsFor } from "../hostile/values.mjs";
+import { GROUPS } from "../mutants/list.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const load = async (name) =>
@@ -66,6 +67,20 @@ test("all kinds together are 200 000 hostile values and more", (context) => {
     `hostile values: ${all.map(([kind, count]) => `${count} ${kind}`).join(", ")}; in all ${sum}`,
   );
   assert.ok(sum >= 200_000, `${sum}`);
+});
+
+test("RELIABILITY.md tells how many values of each kind are tried, and how many mutants there are", () => {
+  const text = readFileSync(join(root, "RELIABILITY.md"), "utf8").replace(/(?<=\d) (?=\d{3}\b)/g, "");
+  const { "addresses of embed.html": embed, "addresses of the lesson": lesson, ...rest } = COUNTS.node;
+  const pages = Object.values(COUNTS.browser);
+  const kinds = [...Object.values(rest), embed + lesson, ...pages.map((count) => `${count} × 3`)].map(String);
+  const told = [...text.matchAll(/^\|.*\| (\d+(?: × 3)?) \|.*\|$/gm)].map(([, count]) => count);
+  assert.deepEqual(told.filter((count) => count !== "143000").sort(), kinds.sort());
+  const add = (counts) => counts.reduce((total, count) => total + count, 0);
+  const sum = add(Object.values(COUNTS.node)) + 3 * add(pages);
+  assert.match(text, new RegExp(`These are ${sum} values`));
+  const mutants = add(GROUPS.map((group) => group.mutants.length));
+  assert.match(text, new RegExp(`\\| ${mutants}, each killed by a test \\|`));
 });
 
 test("60 000 texts for the attributes of all figures are a value that keeps its rule or a sentence", (context) => {

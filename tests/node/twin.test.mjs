@@ -164,6 +164,9 @@ test("Node without WebAssembly computes, and says why it is slower", async () =>
   const flags = ["--jitless", "--disallow-code-generation-from-strings"];
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, "-e", script]);
   assert.deepEqual(JSON.parse(stdout), ["this browser runs no WebAssembly", false, false, 1 / 16]);
+  const must = `import("posenc").then(({ loadPosenc }) => loadPosenc({ wasm: true })).catch(({ message }) => console.log(message));`;
+  const refused = await promisify(execFile)(process.execPath, [...flags, "-e", must]);
+  assert.equal(refused.stdout.trim(), "this browser runs no WebAssembly");
 });
 
 test("what is named is not replaced: a module that does not load is an error with its address", async () => {

@@ -532,7 +532,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         <p class="takeaway" part="takeaway" data-field="takeaway">${sentence}</p>
         <p class="unseen" aria-live="polite">${this.#spoken}</p>
         ${below ?? nothing}
-        ${this.#core?.twin === undefined ? nothing : html`<p class="twin">Computed by JavaScript, slower but to the same numbers: ${this.#core.twin}.</p>`}
+        ${this.#core?.twin === undefined ? nothing : html`<p class="twin">Computed by JavaScript, slower but as exact: ${this.#core.twin}.</p>`}
         ${this.model === undefined ? nothing : this.#footer(this.model)}
       </section>
     `;

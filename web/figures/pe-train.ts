@@ -575,8 +575,7 @@ export class PeTrain extends PeFigure<typeof fields, Model> {
         : "";
     const at = `${which}step ${results.step} of ${steps}`;
     const rate = stepping > 0 && examples > 0 ? ` · ${fixed(examples / stepping, 0)} examples/s` : "";
-    const by =
-      ready?.twin === undefined ? "" : `, by JavaScript, slower but to the same numbers: ${ready.twin}`;
+    const by = ready?.twin === undefined ? "" : `, by JavaScript, slower but as exact: ${ready.twin}`;
     const place =
       fallback === undefined
         ? ready

@@ -7,6 +7,8 @@ import { onNear } from "../figures/observe.ts";
 
 type PeFigure = HTMLElement & { ready: Promise<void> };
 
+const ONCE_MORE_MILLISECONDS = 2000;
+
 const modules = import.meta.glob("../figures/pe-*.ts");
 
 export function figures(): void {
@@ -24,7 +26,10 @@ export function figures(): void {
       figure.classList.remove("failed");
     } catch (error) {
       console.error(`${tag} did not load:`, error);
-      if (!figure.classList.contains("failed")) refuse(figure);
+      if (figure.classList.contains("failed")) return;
+      refuse(figure);
+      // Safari may take the failure over into the page that is loaded anew, for a while.
+      setTimeout(() => pending.has(figure) && wake(figure), ONCE_MORE_MILLISECONDS);
     }
   };
   // A figure that will have no picture keeps no room for one.
