@@ -73,6 +73,9 @@ function report(error) {
   return lines.join("\n").replace(/^/gm, "    ");
 }
 
+/** The engine's own process has ended: a fault of its, which its driver tells in these words. */
+const hasCrashed = (error) => /session deleted because of page crash/.test(error?.message);
+
 async function runTest(test, browser, context) {
   const pages = [];
   const newPage = async (settings) => {
@@ -107,7 +110,12 @@ async function runAll(engine, wanted) {
   let failed = 0;
   for (const [i, test] of tests.entries()) {
     const start = performance.now();
-    const error = await runTest(test, browser, { engine, base: course.url, origin: site.url });
+    const attempt = () => runTest(test, browser, { engine, base: course.url, origin: site.url });
+    let error = await attempt();
+    if (hasCrashed(error)) {
+      console.log(`# ${engine} itself crashed in: ${test.name}; once more`);
+      error = await attempt();
+    }
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`${error ? "not ok" : "ok"} ${i + 1} - ${engine}: ${test.name} (${seconds} s)`);
     if (error) console.log(report(error));
