@@ -162,16 +162,17 @@ void color_cells(uint32_t* rgba, Rows<const float> cells, int rows, int cols, co
   }
 }
 
-// rgba (cols, rows): the same on its side, in parts whose places stay in the nearest cache.
-void color_cells_transposed(uint32_t* rgba, Rows<const float> cells, int rows, int cols, const uint32_t* colors,
-                            const Levels& levels) {
-  constexpr int kHeight = 64, kWidth = 128,
-                kApart = kWidth + 8;  // not a power of two: those share a set of the cache
-  uint16_t places[kHeight * kApart];
-  for (int top = 0; top < rows; top += kHeight) {
-    const int height = std::min(kHeight, rows - top);
-    for (int left = 0; left < cols; left += kWidth) {
-      const int width = std::min(kWidth, cols - left);
+// On its side a picture is made in squares whose places wait in scratch: each of its rows is as long as the
+// memory pages and the prefetcher like it. kApart is not a power of two: those share a set of the cache.
+constexpr int kSquare = 256, kApart = kSquare + 8;
+
+// rgba (cols, rows): the same on its side. places: kSquare * kApart.
+void color_cells_transposed(uint32_t* rgba, uint16_t* places, Rows<const float> cells, int rows, int cols,
+                            const uint32_t* colors, const Levels& levels) {
+  for (int top = 0; top < rows; top += kSquare) {
+    const int height = std::min(kSquare, rows - top);
+    for (int left = 0; left < cols; left += kSquare) {
+      const int width = std::min(kSquare, cols - left);
       for (int r = 0; r < height; ++r) {
         const float* from = cells.data + static_cast<size_t>(top + r) * cells.row + left;
         places_of_row(places + r * kApart, from, width, levels);
@@ -230,7 +231,8 @@ const char* invalid(const ColormapConfig& config) {
 }
 
 int colormap_scratch(const ColormapConfig& config) {
-  return config.cols;
+  const int square = kSquare * kApart / static_cast<int>(sizeof(double) / sizeof(uint16_t));
+  return config.transpose ? std::max(config.cols, square) : config.cols;
 }
 
 void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<const float> values,
@@ -249,8 +251,10 @@ void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<con
   if (is_one_to_one(rows) && is_one_to_one(cols)) {
     const auto width = static_cast<size_t>(config.cols);
     const size_t first = static_cast<size_t>(config.first_row) * width + static_cast<size_t>(config.first_col);
-    const auto color = config.transpose ? color_cells_transposed : color_cells;
-    return color(rgba.data(), {&values[first], width}, row_pixels, col_pixels, colors, levels);
+    const Rows<const float> cells{&values[first], width};
+    if (!config.transpose) return color_cells(rgba.data(), cells, row_pixels, col_pixels, colors, levels);
+    auto* places = reinterpret_cast<uint16_t*>(scratch.data());
+    return color_cells_transposed(rgba.data(), places, cells, row_pixels, col_pixels, colors, levels);
   }
   const int first_cell = cover_of(cols, 0).from, last_cell = cover_of(cols, col_pixels - 1).to;
 
@@ -266,7 +270,7 @@ void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<con
       continue;
     }
     last_cover = row_cover;
-    std::fill(scratch.begin(), scratch.end(), 0.0);
+    std::fill_n(scratch.begin(), config.cols, 0.0);
     for (int row = row_cover.from; row <= row_cover.to; ++row) {
       const float* cells = &values[static_cast<size_t>(row) * static_cast<size_t>(config.cols)];
       const double weight = weight_of(row_cover, row);

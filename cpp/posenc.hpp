@@ -417,7 +417,7 @@ const char* invalid(const ColormapConfig& config);
 // rgba (height, width), pixels as little-endian RGBA. A pixel that covers several cells shows the mean of the
 // values under it, weighted by area, so that no wave appears that is not in the matrix; a pixel inside one cell
 // shows that cell. NaN cells are transparent. Index as matplotlib: floor(256 (v-vmin)/(vmax-vmin)),
-// clamped. scratch: colormap_scratch(config) doubles, or none where each pixel is one cell.
+// clamped. scratch: colormap_scratch(config) doubles.
 void colormap(std::span<uint32_t> rgba, std::span<double> scratch, std::span<const float> values,
               std::span<const uint32_t> lut, const ColormapConfig& config);
 int colormap_scratch(const ColormapConfig& config);
