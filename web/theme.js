@@ -3,10 +3,13 @@ document.documentElement.classList.add("scripted");
 addEventListener(
   "error",
   ({ target }) => {
-    if (target instanceof HTMLScriptElement) document.documentElement.classList.remove("scripted");
+    if (target instanceof HTMLScriptElement) document.documentElement.classList.remove("scripted", "opening");
   },
   true,
 );
+// A fresh visit, unless a course resumes it, begins at the top; what lies far below is laid out later: page/layout.ts.
+if (!location.hash && parent === window && performance.getEntriesByType("navigation")[0]?.type === "navigate")
+  document.documentElement.classList.add("opening");
 // The theme that the reader chose on an earlier visit. Storage may be forbidden.
 try {
   const theme = localStorage.getItem("posenc-theme");

@@ -1,14 +1,15 @@
 // What every figure owes the page that holds it, whatever it draws: tried on all of them in a page that is not ours.
 
 import assert from "node:assert/strict";
+import { shareOf } from "./engines.mjs";
 import { openHost, TAGS } from "./host.mjs";
 
 /** A test of each figure by itself: `body` runs in the page with its tag and returns what it found wrong. */
 const each = (name, body) => ({
   name: `every figure ${name}`,
-  async run({ page }) {
+  async run({ page, engine }) {
     await openHost(page);
-    for (const tag of TAGS) {
+    for (const tag of shareOf(TAGS, engine)) {
       const wrong = await page.evaluate(body, tag);
       assert.deepEqual(wrong, [], tag);
     }
@@ -694,7 +695,7 @@ export default [
     name: "Tab goes through every figure and out of it, and back",
     async run({ page, engine }) {
       await openHost(page);
-      for (const tag of TAGS) {
+      for (const tag of shareOf(TAGS, engine)) {
         const stops = await page.evaluate(async (name) => {
           const button = (id) => Object.assign(document.createElement("button"), { id, textContent: id });
           const figure = window.host.make(name);
@@ -890,10 +891,10 @@ export default [
 
   {
     name: "every figure reads the pointer at the same place, however its page is scaled",
-    async run({ page }) {
+    async run({ page, engine }) {
       await openHost(page);
       const idle = [];
-      for (const tag of TAGS) {
+      for (const tag of shareOf(TAGS, engine)) {
         const spots = await page.evaluate(async (name) => {
           const { host } = window;
           const place = document.createElement("div");
@@ -963,10 +964,10 @@ export default [
   },
   {
     name: "a mouse at rest reads nothing when its page is scrolled under it, and reads once it is moved",
-    async run({ page }) {
+    async run({ page, engine }) {
       await openHost(page);
       const read = [];
-      for (const tag of TAGS) {
+      for (const tag of shareOf(TAGS, engine)) {
         const at = await page.evaluate(async (name) => {
           const { host } = window;
           document.body.replaceChildren();

@@ -7,6 +7,9 @@
 // the viewport. A key has the DOM's name, with modifiers before it: "a", "ArrowLeft", "Shift+Tab".
 import { setTimeout as wait } from "node:timers/promises";
 
+/** Runs in the browser: whether all of a lesson is laid out, see web/page/layout.ts. */
+export const isLaidOut = () => !document.documentElement.classList.contains("opening");
+
 /** Runs in the browser: the first element on a path. */
 function find(path) {
   let element = document;
@@ -22,9 +25,10 @@ export class Page {
     this.#driver = driver;
   }
 
-  /** Opens an address and waits for its load event. */
-  goto(url) {
-    return this.#driver.goto(url);
+  /** Opens an address and waits for its load event, then until all of a lesson is laid out, if that is wanted. */
+  async goto(url, { laidOut = true } = {}) {
+    await this.#driver.goto(url);
+    if (laidOut) await this.waitFor(isLaidOut);
   }
 
   /** The value of fn(arg) in the page, awaited. Argument and value travel as JSON. A string is run as a script. */

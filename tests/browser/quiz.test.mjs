@@ -1,6 +1,7 @@
 // Predictions and the quiz: committing, feedback, what is kept and what is not.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { IN_COLOURS } from "./engines.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const ID = "clocks-slowest";
@@ -293,6 +294,7 @@ export default [
   ...["light", "dark"].map((colorScheme) => ({
     name: `axe-core finds nothing serious in an answered quiz and the teacher's page in ${colorScheme} colours`,
     page: { colorScheme },
+    engines: IN_COLOURS[colorScheme],
     async run({ page, base, assert }) {
       const findings = async () => {
         await page.evaluate(AXE);

@@ -1,7 +1,8 @@
 // Runs the browser tests in one engine:   node tests/browser/run.mjs chromium|firefox|webkit [parts of names]
 //
-// A file *.test.mjs in this folder exports a list of { name, page?, run }. The name is a sentence that is true of
-// the page. `page` gives the size and settings of the page that the test starts with (see PAGE). `run` receives
+// A file *.test.mjs in this folder exports a list of { name, page?, engines?, run }. The name is a sentence that is true of
+// the page. `page` gives the size and settings of the page that the test starts with (see PAGE), `engines` those that
+// run it, if not all (see engines.mjs). `run` receives
 //   page      a fresh, blank page (page.mjs lists what it can do)
 //   newPage   opens another one: newPage({ width, height, colorScheme, reducedMotion, script });
 //             script: false is impossible in Firefox
@@ -28,9 +29,9 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { Failure, main, ROOT } from "../../scripts/run.mjs";
 import { serve } from "../../scripts/serve.mjs";
+import { ALL_IN_ALL, ENGINES } from "./engines.mjs";
 import { Page } from "./page.mjs";
 
-const ENGINES = ["chromium", "firefox", "webkit"];
 const PAGE = { width: 1280, height: 900, colorScheme: "light", reducedMotion: false, script: true };
 const TEST_SECONDS = 300;
 const RUN_SECONDS = 3600;
@@ -44,13 +45,15 @@ async function within(seconds, work) {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-async function loadTests(wanted) {
+async function loadTests(engine, wanted) {
   const folder = fileURLToPath(new URL(".", import.meta.url));
   const tests = [];
   for (const file of readdirSync(folder).sort()) {
     if (file.endsWith(".test.mjs")) tests.push(...(await import(join(folder, file))).default);
   }
-  return tests.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+  return tests
+    .filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+    .filter(({ engines = ENGINES }) => ALL_IN_ALL || engines.includes(engine));
 }
 
 /** The lesson, shortened to the sections of one figure, for the path "/pe-rope.html". */
@@ -103,7 +106,7 @@ async function runAll(engine, wanted) {
     await serve({ root }),
     await serve({ root, prefix: "/courses/positions", page: shortLesson }),
   ];
-  const tests = await loadTests(wanted);
+  const tests = await loadTests(engine, wanted);
   const { launch } = await import(`./${engine}.mjs`);
   const browser = await launch();
   console.log(`# ${engine} ${browser.version}`);
