@@ -146,7 +146,7 @@ export default [
       );
       assert.equal(await opening.evaluate(isLaidOut), false);
       const early = await opening.evaluate(sections);
-      assert.deepEqual(early.slice(0, 2), wanted.slice(0, 2));
+      assert.deepEqual(early[0], wanted[0]);
       const differing = early.filter(([, , height], i) => height !== wanted[i][2]);
       assert.ok(differing.length > 10, `${differing.length} sections wait`);
       await opening.evaluate(() => document.querySelector('#section-list a[href="#training"]').click());

@@ -529,7 +529,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         ${picture ? heading : html`<slot name="picture">${heading}</slot>`}
         <div class="problem" role="alert" ?hidden=${!this.#problem}>${this.#problem}</div>
         ${picture ?? nothing}
-        <p class="takeaway" part="takeaway" data-field="takeaway" ?hidden=${this.#problem && !picture}>${sentence}</p>
+        ${this.#problem && !picture ? nothing : html`<p class="takeaway" part="takeaway" data-field="takeaway">${sentence}</p>`}
         <p class="unseen" aria-live="polite">${this.#spoken}</p>
         ${below ?? nothing}
         ${this.#core?.twin === undefined ? nothing : html`<p class="twin">Computed by JavaScript, slower but as exact: ${this.#core.twin}.</p>`}

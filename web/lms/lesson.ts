@@ -53,6 +53,7 @@ export function readAnswered(question: PeQuestion, chosen: number): Answered {
 export function goTo(section: string): void {
   const target = sectionIds().includes(section) ? document.getElementById(section) : null;
   if (!target) return;
+  document.documentElement.classList.remove("opening"); // what lies above it is laid out, and will not move it
   const padding = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
   scrollTo({ top: scrollY + target.getBoundingClientRect().top - padding, behavior: "instant" });
 }

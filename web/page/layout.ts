@@ -1,6 +1,6 @@
 // The lesson is long, and laying all of it out at once would hold up the first touch. On a fresh visit theme.js lets the
-// sections below the first two wait; once the page has loaded they are laid out one by one, whenever nothing else is to
-// be done. Whoever leaps to one of them gets all at once, so that it stands where it will stay.
+// sections below the first wait; once the page has loaded they are laid out one by one, whenever nothing else is to be
+// done. Whoever leaps to one of them gets all at once, so that it stands where it will stay.
 
 /** Sections are laid out in one go as long as so much of the idle time is left. */
 const ENOUGH_MILLISECONDS = 25;
