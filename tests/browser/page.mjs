@@ -7,9 +7,6 @@
 // the viewport. A key has the DOM's name, with modifiers before it: "a", "ArrowLeft", "Shift+Tab".
 import { setTimeout as wait } from "node:timers/promises";
 
-/** Runs in the browser: whether all of a lesson is laid out, see web/page/layout.ts. */
-export const isLaidOut = () => !document.documentElement.classList.contains("opening");
-
 /** Runs in the browser: the first element on a path. */
 function find(path) {
   let element = document;
@@ -25,10 +22,10 @@ export class Page {
     this.#driver = driver;
   }
 
-  /** Opens an address and waits for its load event, then until all of a lesson is laid out, if that is wanted. */
+  /** Opens an address and waits for its load event; then lays all of a lesson out, see web/page/layout.ts, if wanted. */
   async goto(url, { laidOut = true } = {}) {
     await this.#driver.goto(url);
-    if (laidOut) await this.waitFor(isLaidOut);
+    if (laidOut) await this.evaluate(() => document.documentElement?.classList.remove("opening"));
   }
 
   /** The value of fn(arg) in the page, awaited. Argument and value travel as JSON. A string is run as a script. */

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { ROOT } from "../../scripts/run.mjs";
 import { serve } from "../../scripts/serve.mjs";
 import { IN_COLOURS } from "./engines.mjs";
-import { isLaidOut } from "./page.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -63,7 +62,7 @@ export async function openLesson(page, fault, { given, laidOut = true } = {}) {
   const [tag, src] = lesson.match(/<script type="module"[^>]* src="([^"]+)"[^>]*><\/script>/);
   const bare = lesson.replace(tag, "");
   const site = await serve({ root: join(ROOT, "dist"), page: (path) => (path === "/" ? bare : null) });
-  await page.goto(site.url, { laidOut: false });
+  await page.goto(site.url, { laidOut });
   await page.evaluate(() => {
     window.uncaught = [];
     addEventListener("error", ({ message }) => message && window.uncaught.push(message));
@@ -79,7 +78,6 @@ export async function openLesson(page, fault, { given, laidOut = true } = {}) {
       }),
     src,
   );
-  if (laidOut) await page.waitFor(isLaidOut);
   return site;
 }
 

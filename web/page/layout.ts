@@ -1,9 +1,9 @@
 // The lesson is long, and laying all of it out at once would hold up the first touch. On a fresh visit theme.js lets the
-// sections below the first wait; once the page has loaded they are laid out one by one, whenever nothing else is to be
-// done. Whoever leaps to one of them gets all at once, so that it stands where it will stay.
+// sections below the first wait: the browser lays out what comes near the window. Once the reader does something, the
+// others follow one by one, whenever nothing else is to be done. Whoever leaps to one of them gets all at once, so that
+// it stands where it will stay.
 
-/** Sections are laid out in one go as long as so much of the idle time is left. */
-const ENOUGH_MILLISECONDS = 25;
+const DEEDS = ["scroll", "pointerdown", "touchstart", "keydown"];
 /** Between one section and the next, in a browser that does not say when it is idle. */
 const PAUSE_MILLISECONDS = 30;
 
@@ -11,9 +11,23 @@ export function layOut(): void {
   const { classList } = document.documentElement;
   if (!classList.contains("opening")) return;
   const waiting = [...document.querySelectorAll<HTMLElement>("article > section")];
-  const idle = (work: (deadline?: IdleDeadline) => void): void => {
+  const idle = (work: () => void): void => {
     if ("requestIdleCallback" in window) requestIdleCallback(work, { timeout: 500 });
     else setTimeout(work, PAUSE_MILLISECONDS);
+  };
+  const begin = (): void => {
+    for (const deed of DEEDS) removeEventListener(deed, begin, true);
+    idle(next);
+  };
+  const next = (): void => {
+    const section = waiting.shift();
+    if (!section || !classList.contains("opening")) {
+      finish();
+      return;
+    }
+    section.classList.add("laid-out");
+    section.getBoundingClientRect(); // now, and not together with the next
+    idle(next);
   };
   const finish = (): void => {
     classList.remove("opening");
@@ -25,20 +39,7 @@ export function layOut(): void {
   const leap = ({ target }: Event): void => {
     if ((target as Element).closest?.('a[href^="#"]')) finish();
   };
-  const next = (deadline?: IdleDeadline): void => {
-    do {
-      const section = waiting.shift();
-      if (!section || !classList.contains("opening")) {
-        finish();
-        return;
-      }
-      section.classList.add("laid-out");
-      section.getBoundingClientRect(); // now, and not together with the next
-    } while (deadline && deadline.timeRemaining() > ENOUGH_MILLISECONDS);
-    idle(next);
-  };
+  for (const deed of DEEDS) addEventListener(deed, begin, { capture: true, passive: true });
   addEventListener("hashchange", finish);
   addEventListener("click", leap, true);
-  if (document.readyState === "complete") idle(next);
-  else addEventListener("load", () => idle(next), { once: true });
 }
