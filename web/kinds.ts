@@ -9,12 +9,37 @@ export type Fields = Record<string, Reader>;
 export interface Given {
   [field: string]: unknown;
 }
+
+/** What a typed array itself says, whatever has been put on it: its kind, undefined for what is none, and its place. */
+const saidBy = (name: PropertyKey): ((view: object) => unknown) => {
+  const found = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), name);
+  return (view) => found?.get?.call(view);
+};
+const kindOf = saidBy(Symbol.toStringTag) as (view: object) => string | undefined;
+export const lengthOf = saidBy("length") as (view: object) => number;
+const bufferOf = saidBy("buffer") as (view: object) => ArrayBuffer;
+const offsetOf = saidBy("byteOffset") as (view: object) => number;
+const KINDS = [Float32Array, Float64Array, Int32Array, Uint32Array, Uint8Array, Uint8ClampedArray] as const;
+type Kinds = (typeof KINDS)[number];
+const plain = (kind: Kinds, value: ArrayBufferView): ArrayBufferView =>
+  Object.getPrototypeOf(value) === kind.prototype && !Object.hasOwn(value, "length")
+    ? value
+    : new kind(bufferOf(value), offsetOf(value), lengthOf(value));
+const isList = (value: unknown): boolean => {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return true; // a revoked proxy is nothing that could be read
+  }
+};
+
 export const show = (value: unknown): string => {
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
   if (ArrayBuffer.isView(value)) {
-    return `${value.constructor.name} of length ${(value as Float64Array).length}`;
+    const kind = kindOf(value);
+    return kind ? `${kind} of length ${lengthOf(value)}` : "a DataView";
   }
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
+  if (typeof value === "object" && value !== null) return isList(value) ? "an array" : "an object";
   return typeof value === "function" ? "a function" : String(value);
 };
 export const wrongKind = (field: string, rule: string, value: unknown): TypeError =>
@@ -49,17 +74,13 @@ export const named =
     if (typeof value === "string" && known.includes(value)) return names[value];
     throw wrongKind(field, `one of ${known.join(", ")}`, value);
   };
-type Arrays = Float32ArrayConstructor | Float64ArrayConstructor | Int32ArrayConstructor;
 export const array =
-  (
-    ...kinds: (Arrays | Uint8ArrayConstructor | Uint8ClampedArrayConstructor | Uint32ArrayConstructor)[]
-  ): Reader =>
+  (...kinds: Kinds[]): Reader =>
   (field, value) => {
-    // What only inherits from an array's prototype holds no numbers.
-    if (!ArrayBuffer.isView(value) || !kinds.some((kind) => value instanceof kind)) {
-      throw wrongKind(field, `a ${kinds.map((kind) => kind.name).join(" or ")}`, value);
-    }
-    return value;
+    // What only inherits from an array's prototype holds no numbers, and what an heir says of itself need not be so.
+    const kind = ArrayBuffer.isView(value) && kinds.find(({ name }) => name === kindOf(value));
+    if (!kind) throw wrongKind(field, `a ${kinds.map(({ name }) => name).join(" or ")}`, value);
+    return plain(kind, value as ArrayBufferView);
   };
 export const f64 = array(Float64Array);
 export const i32 = array(Int32Array);
@@ -70,7 +91,7 @@ export const record =
     read(fields, field, value, core);
 
 export function read(fields: Fields, what: string, given: unknown, core: Core): Given {
-  if (typeof given !== "object" || given === null || ArrayBuffer.isView(given) || Array.isArray(given)) {
+  if (typeof given !== "object" || given === null || ArrayBuffer.isView(given) || isList(given)) {
     throw wrongKind(what, "an object", given);
   }
   for (const key of Object.keys(given)) {
@@ -97,3 +118,14 @@ export function unwrap<T>(result: unknown, given: Given = {}): T {
     .map(([field, name]) => `${name} = ${show(given[field])}`);
   throw new RangeError(values.length > 0 ? `${result}; got ${values.join(", ")}` : result);
 }
+
+/** Calls of the core, by name: with what typed arrays are, not with what they say of themselves. */
+export const caller = (core: Core) => {
+  const asItIs = (value: unknown): unknown => {
+    if (!ArrayBuffer.isView(value)) return value;
+    const kind = KINDS.find(({ name }) => name === kindOf(value));
+    return kind ? plain(kind, value) : value;
+  };
+  return <T>(name: string, args: unknown[], given: Given = {}): T =>
+    unwrap<T>((core[name] as Core[string])(...args.map(asItIs)), given);
+};

@@ -12,12 +12,14 @@ import {
   array,
   boolean,
   type Core,
+  caller,
   type Fields,
   f64,
   floats,
   type Given,
   i32,
   integer,
+  lengthOf,
   named,
   number,
   optional,
@@ -335,6 +337,8 @@ export interface Posenc {
 /** Fields that a reader has found to be numbers. */
 type Counts = Record<
   | "seqLen"
+  | "width"
+  | "height"
   | "dModel"
   | "headDim"
   | "numHeads"
@@ -489,15 +493,14 @@ const TILE_COLORS: Fields = {
 
 // --------------------------------------------------------------------------------------------------- calls
 
-function sameLength(field: string, values: { length: number }, expected: number, shape: string): void {
-  if (values.length !== expected) {
-    throw new RangeError(`${field} must have ${expected} entries, ${shape}; got ${values.length}`);
-  }
+function sameLength(field: string, values: ArrayBufferView, expected: number, shape: string): void {
+  const length = lengthOf(values);
+  if (length !== expected)
+    throw new RangeError(`${field} must have ${expected} entries, ${shape}; got ${length}`);
 }
 
 function wrap({ core, simd, twin }: Loaded): Posenc {
-  const call = <T>(name: string, args: unknown[], given: Given = {}): T =>
-    unwrap<T>((core[name] as (...args: unknown[]) => unknown)(...args), given);
+  const call = caller(core);
   const config = (fields: Fields, what: string, given: unknown): Given => read(fields, what, given, core);
   const check = <T>(reader: Reader, field: string, value: T): T => reader(field, value, core) as T;
   const count = (field: string, value: number, least = 1): number => {
@@ -783,26 +786,22 @@ function wrap({ core, simd, twin }: Loaded): Posenc {
     },
     colormap(values, lut, given, pixels) {
       const settings = config(COLORMAP, "config", given);
-      const { rows, cols, firstRow, firstCol } = settings as Counts;
+      const { rows, cols, width, height, firstRow, firstCol } = settings as Counts;
       settings.numRows ??= rows - firstRow;
       settings.numCols ??= cols - firstCol;
-      sameLength(
-        "values",
-        check(array(Float32Array), "values", values),
-        given.rows * given.cols,
-        "rows × cols",
-      );
+      sameLength("values", check(array(Float32Array), "values", values), rows * cols, "rows × cols");
       sameLength("lut", check(array(Uint32Array), "lut", lut), 256, "one per colour");
       if (pixels !== undefined) {
         check(array(Uint8ClampedArray), "pixels", pixels);
-        sameLength("pixels", pixels, 4 * given.width * given.height, "width × height × 4");
+        sameLength("pixels", pixels, 4 * width * height, "width × height × 4");
       }
       return call("colormap", [values, lut, pixels ?? null, settings], settings);
     },
     tileMap(given) {
       const settings = config(TILE, "config", given);
-      if (given.map === "alibi") check(number, "slope", settings.slope);
-      else if (given.map !== "t5") check(integer, "dims", settings.dims);
+      const { alibi, t5: buckets } = core.TileMap as Given;
+      if (settings.map === alibi) check(number, "slope", settings.slope);
+      else if (settings.map !== buckets) check(integer, "dims", settings.dims);
       const { map, seqLen, dims, base, layout, slope, causal, t5, biases } = settings;
       const args = [map, seqLen, dims ?? 0, base, layout, slope ?? 0, causal, t5, biases];
       return tileMap(core, call<number>("openTile", args, { ...settings, ...(t5 as Given) }));
@@ -820,7 +819,7 @@ function tileMap(core: Core, opened: number): TileMap {
   };
   let size = 0; // pixels of the last view
   const ask = (name: "drawTile" | "tileValues", view: TileView): unknown => {
-    const map = live();
+    live();
     if (typeof view !== "object" || view === null) throw wrongKind("view", "an object", view);
     for (const field in view) {
       if (!Object.hasOwn(TILE_VIEW, field)) read(TILE_VIEW, "view", view, core);
@@ -832,18 +831,18 @@ function tileMap(core: Core, opened: number): TileMap {
     integer("cellsY", cellsY, core);
     integer("width", width, core);
     integer("height", height, core);
-    const result = (core[name] as Core[string])(map, x0, y0, cellsX, cellsY, width, height);
+    const result = (core[name] as Core[string])(live(), x0, y0, cellsX, cellsY, width, height);
     if (typeof result === "string") unwrap(result, { x0, y0, cellsX, cellsY, width, height });
     size = width * height;
     return result;
   };
   return {
     setColors(lut, given = {}) {
-      const map = live();
-      array(Uint32Array)("lut", lut, core);
+      live();
+      const table = array(Uint32Array)("lut", lut, core);
       const colors = read(TILE_COLORS, "colors", given, core);
       const { vmin, vmax, outside } = colors;
-      unwrap((core.colorTile as Core[string])(map, lut, vmin, vmax, outside), colors);
+      unwrap((core.colorTile as Core[string])(live(), table, vmin, vmax, outside), colors);
     },
     draw(view) {
       ask("drawTile", view);

@@ -14,6 +14,7 @@
 
 import {
   boolean,
+  caller,
   type Fields,
   type Given,
   i32,
@@ -23,7 +24,6 @@ import {
   optional,
   type Reader,
   read,
-  unwrap,
   wrongKind,
 } from "./kinds.ts";
 import { type Loaded, type LoadOptions, loadModule } from "./load.ts";
@@ -175,8 +175,7 @@ const choice =
 const ropeType = choice("RopeType", "default");
 
 function wrap({ core, simd, twin }: Loaded): Trainer {
-  const call = <T>(name: string, args: unknown[], given: Given = {}): T =>
-    unwrap<T>((core[name] as (...args: unknown[]) => unknown)(...args), given);
+  const call = caller(core);
   const task = (value: unknown): unknown => choice("Task")("task", value, core);
   const atLeast = (field: string, value: unknown, least: number): number => {
     const given = integer(field, value, core) as number;
@@ -191,10 +190,11 @@ function wrap({ core, simd, twin }: Loaded): Trainer {
   };
   /** A config as the core has it: names are its opaque values. */
   const settingsOf = (given: RunConfig): Given => {
-    const study = call<Given>("studyConfig", [task(given?.task)]);
+    const chosen = task(given?.task);
+    const study = call<Given>("studyConfig", [chosen]);
     const fields: Fields = {};
     for (const [field, value] of Object.entries(study)) {
-      if (field === "task") fields[field] = choice("Task");
+      if (field === "task") fields[field] = () => chosen;
       else if (field === "encoding") fields[field] = choice("Encoding", "none");
       else if (field === "seed") fields[field] = optional(seed, 0);
       else if (typeof value === "boolean") fields[field] = optional(boolean, value);
@@ -258,7 +258,7 @@ function wrap({ core, simd, twin }: Loaded): Trainer {
         const sums = test<Record<"loss" | "right" | "asked", Float64Array>>(
           "evaluate",
           [seqLen, scaling, first, count],
-          { seqLen, ropeType: given.ropeType ?? "default" },
+          { seqLen, ropeType: nameOf("RopeType", scaling) },
         );
         const total = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0);
         const each = (values: Float64Array): Float64Array =>
@@ -279,22 +279,22 @@ function wrap({ core, simd, twin }: Loaded): Trainer {
         integer("seqLen", seqLen, core);
         return test("answer", [settings.task, seqLen, scaling, index], {
           seqLen,
-          ropeType: given.ropeType ?? "default",
+          ropeType: nameOf("RopeType", scaling),
         });
       },
       attention(tokens, given = {}) {
         const { ropeType: scaling } = options({ ropeType }, given);
-        i32("tokens", tokens, core);
-        return test("look", [settings, tokens, scaling], {
-          seqLen: tokens.length,
-          ropeType: given.ropeType ?? "default",
+        const ids = i32("tokens", tokens, core) as Int32Array;
+        return test("look", [settings, ids, scaling], {
+          seqLen: ids.length,
+          ropeType: nameOf("RopeType", scaling),
         });
       },
       generate(tokens, count, given = {}) {
         if (named.task !== "language") throw new RangeError(`task must be language; got ${named.task}`);
-        i32("tokens", tokens, core);
-        if (tokens.length === 0) throw new RangeError("tokens must hold at least one id");
-        const reached = tokens.length + atLeast("count", count, 1);
+        const ids = i32("tokens", tokens, core) as Int32Array;
+        if (ids.length === 0) throw new RangeError("tokens must hold at least one id");
+        const reached = ids.length + atLeast("count", count, 1);
         const fields = {
           ropeType,
           finalLength: optional(integer, reached),
@@ -304,10 +304,10 @@ function wrap({ core, simd, twin }: Loaded): Trainer {
         const { finalLength, temperature, seed: drawSeed, ropeType: scaling } = options(fields, given);
         if ((temperature as number) < 0)
           throw new RangeError(`temperature must be at least 0; got ${temperature}`);
-        return test("writeOn", [tokens, count, scaling, finalLength, temperature, drawSeed], {
+        return test("writeOn", [ids, count, scaling, finalLength, temperature, drawSeed], {
           finalLength,
           seqLen: finalLength,
-          ropeType: given.ropeType ?? "default",
+          ropeType: nameOf("RopeType", scaling),
         });
       },
       weight: (name, layer = 0) =>

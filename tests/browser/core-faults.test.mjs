@@ -202,6 +202,18 @@ export default [
     },
   },
   {
+    name: "without SIMD what is one file computes as JavaScript, and says so",
+    async run({ page, assert }) {
+      await host(
+        { first: "WebAssembly.validate = () => false;", script: "posenc.inline.js" },
+        async (url) => {
+          assert.match(await computes(assert, page, url), /: this browser’s WebAssembly has no SIMD\.$/);
+          assert.deepEqual(await page.consoleErrors(), []);
+        },
+      );
+    },
+  },
+  {
     name: "without WebAssembly every figure draws, and says why it is slower",
     async run({ page, assert }) {
       await host({ first: "delete window.WebAssembly;" }, async (url) => {
@@ -265,7 +277,7 @@ export default [
           const found = await page.evaluate(outcome);
           assert.match(
             found.problem,
-            /^The core that computes this figure did not load \(.*posenc-simd-.*: 404.*; the JavaScript in its place did not load either: .*\)\. The text is complete; reloading the page tries again\.$/,
+            /^The core that computes this figure did not load \(.*posenc-simd-.*: 404.*; the JavaScript in its place did not load either: .*\)\. Reloading the page tries again\.$/,
           );
           assert.equal(found.refused, found.problem);
           assert.equal(found.prose, "Prose.");

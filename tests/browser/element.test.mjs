@@ -691,6 +691,27 @@ export default [
     return wrong;
   }),
 
+  each("draws what whoever hears of its error has mended, and takes no width from its host", async (tag) => {
+    const { host } = window;
+    const figure = await host.mount(tag);
+    const before = JSON.stringify(figure.getState());
+    await new Promise((done) => setTimeout(done, 800)); // until it has spoken, and nothing is under way
+    const [name] = Object.entries(customElements.get(tag).fields).find(([, { kind }]) => kind !== "text");
+    figure.addEventListener("pe-error", () => figure.removeAttribute(name), { once: true });
+    figure.setAttribute(name, "<b>");
+    for (let i = 0; i < 4; i++) await host.settle(figure);
+    const wrong = host.problem(figure) ? [host.problem(figure)] : [];
+    for (const width of ["100%", Number.NaN, 1e7]) {
+      figure.width = width;
+      await host.settle(figure);
+      const { scrollWidth, clientWidth } = document.documentElement;
+      if (scrollWidth > clientWidth) wrong.push(`${scrollWidth} px wide after ${width}`);
+    }
+    if (JSON.stringify(figure.getState()) !== before) wrong.push(JSON.stringify(figure.getState()));
+    figure.remove();
+    return wrong;
+  }),
+
   {
     name: "Tab goes through every figure and out of it, and back",
     async run({ page, engine }) {
@@ -1094,7 +1115,7 @@ export default [
         'TypeError: options must be an object, got "posenc.wasm"',
         'TypeError: options has no field "wasmURL"; it has wasmUrl, wasmBinary, simd, wasm',
         "TypeError: wasmUrl must be a string or a URL, got 5",
-        `The core that computes this figure did not load (${address} is no WebAssembly module). The text is complete; reloading the page tries again.`,
+        `The core that computes this figure did not load (${address} is no WebAssembly module). Reloading the page tries again.`,
       ]);
     },
   },

@@ -95,7 +95,7 @@ export default [
         const { problem, drawn } = await page.evaluate(inPlace, "pe-heatmap");
         assert.match(
           problem,
-          /^The core that computes this figure did not load \(.+\)\. The text is complete; reloading the page tries again\.$/,
+          /^The core that computes this figure did not load \(.+\)\. Reloading the page tries again\.$/,
         );
         assert.equal(drawn, false);
         const empty = await page.evaluate(() => {

@@ -384,6 +384,8 @@ export default [
             const wrong = [];
             const names = [
               ...own,
+              "width",
+              "height",
               "title",
               "lang",
               "dir",

@@ -361,3 +361,77 @@ test("12 000 calls of the trainer and its runs give numbers or a sentence", (con
     `hostile values: ${all} calls of the trainer, the longest ${JSON.stringify(watch.longest)}`,
   );
 });
+
+test("what an array or a config says of itself in two ways is read once, and as it is", () => {
+  class Long extends Float64Array {
+    get length() {
+      return 1e6;
+    }
+  }
+  const lies = (value) => Object.defineProperty(new Float64Array(3).fill(1), "length", { value });
+  for (const array of [new Long(3).fill(1), ...[1e6, -1, Number.NaN, "x", 3n, 2].map(lies)]) {
+    assert.deepEqual([...core.roundTo(array, "float16")], [1, 1, 1]);
+    assert.throws(() => core.similarity(array, 2, 2), /^RangeError: table must have 4 entries/);
+  }
+  /** Says the first at first, and then the second. */
+  const once = (field, first, second, rest) => {
+    let asked = 0;
+    return Object.defineProperty({ ...rest }, field, {
+      enumerable: true,
+      get: () => (asked++ === 0 ? first : second),
+    });
+  };
+  const lut = core.lut();
+  const shape = { cols: 2, width: 2, height: 2 };
+  for (const [first, second] of [
+    [1_000_000, 2],
+    [2, 1_000_000],
+  ]) {
+    const config = once("rows", first, second, shape);
+    const colours = () => core.colormap(new Float32Array(4), lut, config);
+    if (first === 2) assert.equal(colours().length, 16);
+    else assert.throws(colours, /values must have 2000000 entries/);
+  }
+  assert.throws(() => core.tileMap(once("map", "alibi", "t5", {})), /slope must be a finite number/);
+  const run = trainer.createRun(once("task", "echo", "language", { encoding: "rope" }));
+  assert.equal(run.config.task, "echo");
+  assert.deepEqual({ ...run.config, encoding: "none" }, { ...trainer.studyConfig("echo"), encoding: "none" });
+  run.free();
+});
+
+test("a map that is freed while its view is read is a map that has been freed", () => {
+  const freeing = (map, field, value) => ({
+    get [field]() {
+      map.free();
+      return value;
+    },
+  });
+  const view = { y0: 0, cellsX: 1, cellsY: 1, width: 2, height: 2 };
+  for (const call of [
+    (map) => map.setColors(core.lut(), freeing(map, "vmin", 0)),
+    (map) => map.draw(Object.assign(freeing(map, "x0", 0), view)),
+    (map) =>
+      map.values(Object.defineProperties(freeing(map, "x0", 0), Object.getOwnPropertyDescriptors(view))),
+  ]) {
+    const map = core.tileMap({ map: "alibi", slope: 1 });
+    assert.throws(() => call(map), /this map has been freed/);
+    assert.equal(core.alibiSlopes({ numHeads: 2 }).length, 2);
+  }
+});
+
+test("what cannot even be looked at is named like any other wrong kind", () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const bare = Object.setPrototypeOf(new Float32Array(2), null);
+  const view = Object.setPrototypeOf(new DataView(new ArrayBuffer(8)), Float64Array.prototype);
+  for (const [call, sentence] of [
+    [() => core.alibiSlopes(proxy), /^TypeError: config must be an object, got an array$/],
+    [
+      () => core.alibiSlopes({ numHeads: bare }),
+      /^TypeError: numHeads must be an integer, got Float32Array of length 2$/,
+    ],
+    [() => core.roundTo(view, "float16"), /^TypeError: .* must be a Float64Array, got a DataView$/],
+    [() => core.roundTo(new BigInt64Array(2), "float16"), /got BigInt64Array of length 2$/],
+  ])
+    assert.throws(call, (error) => sentence.test(String(error)) || assert.fail(String(error)));
+});

@@ -81,7 +81,8 @@ test("a syntax error is told with line and column", async () => {
 });
 
 test("what is asked for twice, in two ways or beyond all bounds is refused, and soon", async () => {
-  const config = join(folder, "asked.json");
+  const [config, huge] = ["asked.json", "huge.json"].map((name) => join(folder, name));
+  await writeFile(huge, "[[1e400, 2]]");
   await writeFile(config, JSON.stringify({ ...LLAMA, rope_theta: 10000 }));
   const begin = performance.now();
   for (const [args, sentence] of [
@@ -97,13 +98,55 @@ test("what is asked for twice, in two ways or beyond all bounds is refused, and 
     ],
     [
       ["table", "--d-model", "8", "--seq-len", "1000000000"],
-      /--seq-len 1000000000 with 8 numbers .* more than/,
+      /--seq-len 1000000000 with 8 numbers for each position makes 8000000000 numbers: at most 16777216 are written as csv; \.npy takes 134217728/,
     ],
     [["rope", "--head-dim", "128", "--what", "cos", "--seq-len", "1e12"], /--seq-len 1000000000000 with 128/],
     [["t5", "--from=4294967295", "--to=4294967295"], /below 2\^31 in size/],
     [
       [..."rope --head-dim 8 --what cos --mrope-section 1.5,1.5,1 --positions 1;2;3".split(" ")],
-      /--mrope-section must be whole numbers; got 1\.5, 1\.5, 1/,
+      /--mrope-section must be whole numbers below 2\^31; got 1\.5, 1\.5, 1/,
+    ],
+    [
+      [..."rope --head-dim 8 --what cos --mrope-section 4294967297,1,2 --positions 1;2;3".split(" ")],
+      /--mrope-section must be whole numbers below 2\^31; got 4294967297/,
+    ],
+    [
+      [..."rope --head-dim 8 --what cos --mrope-section 1,1,2 --positions ;;".split(" ")],
+      /--positions must be a number; got ""/,
+    ],
+    [["alibi", "--num-heads", "100000000"], /--num-heads 100000000 makes 100000000 numbers/],
+    [
+      ["alibi", "--num-heads", "3", "--seq-len", "5000"],
+      /--num-heads 3 with --seq-len 5000 makes 75000000 numbers: at most 16777216 are written as csv/,
+    ],
+    [
+      [..."table --d-model 2 --seq-len 67000000 --format png".split(" ")],
+      /makes 134000000 numbers: at most 16777216 are written as png/,
+    ],
+    [["rope", "--what", "permutation", "--head-dim", "128", "--num-heads", "1e7"], /make 1280000000 numbers/],
+    [["t5", "--q-len", "100000"], /--q-len 100000 with 100000 keys makes 10000000000 numbers/],
+    [
+      [..."rope --what softmax-scale --head-dim 4 --factor 1e308 --mscale 1e160".split(" ")],
+      /mscale² is beyond the largest double/,
+    ],
+    [["alibi", "--num-heads", "2", "--causal"], /--causal says nothing without --seq-len/],
+    [["t5", "--k-len", "2"], /--k-len says nothing without --q-len/],
+    [["t5", "--q-len", "2", "--from", "1"], /either --q-len or --from/],
+    [["rope", "--head-dim", "8", "--input", "x"], /--input says nothing without --what rotate/],
+    [
+      ["rope", "--head-dim", "8", "--mrope-layout", "chunked"],
+      /--mrope-layout says nothing without --mrope-section/,
+    ],
+    [["alibi", "--num-heads", "2", "-o", "x.txt"], /--output must end in .* or --format say which.*"x\.txt"/],
+    [["alibi", "--num-heads", "2", "-o", ""], /--output must name a file/],
+    [["inspect", ""], /the file to be read has no name/],
+    [
+      ["rope", "--head-dim", "2", "--what", "rotate", "--seq-len", "1", "--input", huge],
+      /must hold 1 lists, one per position, of head_dim = 2 finite numbers/,
+    ],
+    [
+      ["t5", "--num-buckets", "2", "--q-len", "2", "--table", huge],
+      /must hold 2 lists, one per bucket, of one finite number per head/,
     ],
     [["inspect", "\u001b[31mabsent"], /^posenc: \ufffd\[31mabsent cannot be read/],
   ]) {

@@ -222,7 +222,7 @@ test("each fault of a .safetensors file has its sentence", () => {
   const t = { dtype: "F32", shape: [2, 2], data_offsets: [0, 16] };
   refuses("a.safetensors", new Uint8Array(7), /^Header length: .* begins with 8 bytes, this one has 7$/);
   const huge = new Uint8Array(64).fill(255);
-  refuses("a.safetensors", huge, /^Header length: must be at most 100 MB, got \d+ bytes$/);
+  refuses("a.safetensors", huge, /^Header length: must be at most 100000000 bytes, got \d+$/);
   refuses(
     "a.safetensors",
     safetensors({ t }).subarray(0, 20),
@@ -382,4 +382,29 @@ test("a header of a megabyte without an end is refused within a second", () => {
     opensOrRefuses("a.safetensors", safetensors(header));
   }
   assert.ok(performance.now() - start < 7000);
+});
+
+test("what no file may hold is refused before it costs time, and without a number that is none", () => {
+  const data = new Uint8Array(4);
+  const many = Object.fromEntries(Array.from({ length: 400_000 }, (_, i) => [`a${i}`, {}]));
+  const begin = performance.now();
+  refuses(
+    "a.safetensors",
+    safetensors(many),
+    /^Header: must name at most 100000 tensors, holds 400001 objects$/,
+  );
+  const long = npy(
+    `{'descr': '<f4', 'fortran_order': False, 'shape': (${"1, ".repeat(100_000)}), }`,
+    data,
+    2,
+  );
+  refuses("a.npy", long, /^Header length: must be at most 65536 bytes, got \d+$/);
+  assert.ok(performance.now() - begin < 1000);
+  const vast = dict("<f4", "False", `${"9007199254740991, ".repeat(40)}0`);
+  refuses("a.npy", npy(vast, data), /takes 0 bytes, the file holds 4 for it$/);
+  const wide = dict("<f4", "False", "9007199254740991, 9007199254740991");
+  refuses("a.npy", npy(wide, data), /takes more than 2\^53 bytes, the file holds 4 for it$/);
+  const tensor = '{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]}';
+  refuses("a.safetensors", safetensors(`{"w":${tensor},"w":${tensor}}`, data), /stands there twice$/);
+  refuses("a.txt\u200b\u202e", data, /^File name: must end in .*, got “a\.txt\ufffd\ufffd”$/);
 });

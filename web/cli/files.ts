@@ -23,6 +23,7 @@ const because = (error: unknown): string => {
 
 /** The text of a file, or of standard input for "-". Of more than MAX_TEXT bytes nothing is kept. */
 export async function readText(path: string): Promise<string> {
+  if (path === "") throw new UsageError("the file to be read has no name");
   try {
     const size = path === "-" ? 0 : (await stat(path)).size;
     if (size > MAX_TEXT) throw new UsageError(`${path} has ${size} bytes; at most ${MAX_TEXT} are read`);
@@ -76,11 +77,53 @@ export const OUTPUT: readonly Option[] = [
   },
 ];
 
+/** Numbers of the largest result, and of the largest that becomes text or a picture. */
+const [MAX_CELLS, MAX_SHOWN] = [2 ** 27, 2 ** 24];
+
 function formatOf(given: Given): Format {
   const asked = given.text("format");
-  const extension = extname(given.text("output") ?? "").slice(1);
-  const named = (FORMATS as readonly string[]).includes(extension) ? extension : undefined;
-  return (asked ?? named ?? "csv") as Format;
+  const output = given.text("output");
+  if (output === "") throw new UsageError("--output must name a file");
+  const extension = extname(output ?? "")
+    .slice(1)
+    .toLowerCase();
+  if (asked !== undefined) return asked as Format;
+  if (extension === "") return "csv";
+  if ((FORMATS as readonly string[]).includes(extension)) return extension as Format;
+  throw new UsageError(
+    `--output must end in .${FORMATS.join(", .")}, or --format say which is meant; got ${JSON.stringify(output)}`,
+  );
+}
+
+/** Refuses a result of so many numbers, before it is computed, if its format could not hold it. */
+export function checkCells(given: Given, what: string, cells: number): void {
+  const format = formatOf(given);
+  const most = format === "npy" ? MAX_CELLS : MAX_SHOWN;
+  if (cells <= most) return;
+  const other = format === "npy" ? "" : `; .npy takes ${MAX_CELLS}`;
+  throw new UsageError(`${what} ${cells} numbers: at most ${most} are written as ${format}${other}`);
+}
+
+/** Of a JSON file: so many lists of finite numbers, one below the other, all of one length; otherwise `rule` is said. */
+export async function readMatrix(
+  path: string,
+  rule: string,
+  rows: number,
+  columns?: number,
+): Promise<{ columns: number; values: Float64Array }> {
+  const text = await readText(path);
+  let lists: unknown;
+  try {
+    lists = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${path} is not JSON: ${(error as Error).message}`);
+  }
+  const list: unknown[] = Array.isArray(lists) ? lists : [];
+  const width: number = columns ?? (Array.isArray(list[0]) ? list[0].length : 0);
+  const sound = (row: unknown) => Array.isArray(row) && row.length === width && row.every(Number.isFinite);
+  if (list.length !== rows || width === 0 || !list.every(sound))
+    throw new UsageError(`${path} must hold ${rule}`);
+  return { columns: width, values: Float64Array.from((list as number[][]).flat()) };
 }
 
 /** Blocks of a matrix one below the other; its colours run from -largest to largest, and what is not finite is clear. */

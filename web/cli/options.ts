@@ -63,13 +63,17 @@ export class Given {
       ? undefined
       : Float64Array.from(text.split(","), (part) => numberOf(name, part));
   }
+  /** Says that of two options the first means nothing without the second. */
+  needs(name: string, other: string): void {
+    if (this.has(name) && !this.has(other)) throw new UsageError(`--${name} says nothing without --${other}`);
+  }
   needed<T>(name: string, value: T | undefined): T {
     if (value === undefined) throw new UsageError(`--${name} is needed`);
     return value;
   }
 }
 
-function numberOf(name: string, text: string): number {
+export function numberOf(name: string, text: string): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
   if (!Number.isFinite(value))
     throw new UsageError(`--${name} must be a number; got ${JSON.stringify(text)}`);

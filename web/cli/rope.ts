@@ -5,8 +5,8 @@ import type { NamedArray } from "../draw/npy.ts";
 import { inspect } from "../inspect/inspect.ts";
 import type { Numbers } from "../inspect/numbers.ts";
 import type { MropeLayout, PairLayout, Posenc } from "../posenc.ts";
-import { OUTPUT, readText, write } from "./files.ts";
-import { type Given, UsageError } from "./options.ts";
+import { checkCells, OUTPUT, readMatrix, readText, write } from "./files.ts";
+import { type Given, numberOf, UsageError } from "./options.ts";
 import { POSITIONS, positionsOf, type Runnable } from "./tables.ts";
 import { sentence } from "./text.ts";
 
@@ -97,16 +97,16 @@ function cosSin(
   }
   const lists = (given.text("positions") ?? "")
     .split(";")
-    .map((list) => Float64Array.from(list.split(","), Number));
+    .map((list) => Float64Array.from(list.split(","), (part) => numberOf("positions", part)));
   const rows = lists[0]?.length ?? 0;
-  if (lists.length !== 3 || lists.some((list) => list.length !== rows || !list.every(Number.isFinite))) {
+  if (lists.length !== 3 || lists.some((list) => list.length !== rows)) {
     throw new UsageError(
       '--positions must be "time;height;width" with --mrope-section: three lists of one length',
     );
   }
   const layout = (given.text("mrope-layout") ?? "chunked") as MropeLayout;
-  if (!sections.every(Number.isInteger)) {
-    throw new UsageError(`--mrope-section must be whole numbers; got ${sections.join(", ")}`);
+  if (!sections.every((pairs) => Number.isInteger(pairs) && Math.abs(pairs) < 2 ** 31)) {
+    throw new UsageError(`--mrope-section must be whole numbers below 2^31; got ${sections.join(", ")}`);
   }
   const axes = core.mropeAxes(Int32Array.from(sections), invFreq.length, layout);
   const positions = Float64Array.from(lists.flatMap((list) => [...list]));
@@ -116,23 +116,10 @@ function cosSin(
 async function rotated(core: Posenc, given: Given, numbers: Numbers): Promise<NamedArray> {
   const path = given.needed("input", given.text("input"));
   const { headDim, rotaryDim = headDim } = numbers.config;
-  let input: unknown;
-  try {
-    input = JSON.parse(await readText(path));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${path} is not JSON: ${(error as Error).message}`);
-  }
   const { rows, cos, sin } = cosSin(core, given, numbers);
-  const sound = (row: unknown) =>
-    Array.isArray(row) && row.length === headDim && row.every((value) => typeof value === "number");
-  if (!Array.isArray(input) || input.length !== rows || !input.every(sound)) {
-    throw new UsageError(
-      `${path} must hold ${rows} lists, one per position, of head_dim = ${headDim} numbers`,
-    );
-  }
+  const rule = `${rows} lists, one per position, of head_dim = ${headDim} finite numbers`;
+  const { values: x } = await readMatrix(path, rule, rows, headDim);
   const layout = (given.text("layout") ?? "half") as PairLayout;
-  const x = Float64Array.from((input as number[][]).flat());
   const values = core.ropeApply(x, cos, sin, { seqLen: rows, headDim, rotaryDim, layout });
   return { name: "rotated", shape: [rows, headDim], values };
 }
@@ -171,6 +158,7 @@ function withoutFrequencies(core: Posenc, given: Given, what: What): NamedArray 
   if (what === "permutation") {
     const headDim = given.needed("head-dim", given.count("head-dim"));
     const numHeads = given.count("num-heads") ?? 1;
+    checkCells(given, `--num-heads ${numHeads} of --head-dim ${headDim} make`, numHeads * headDim);
     const values = core.halfFromInterleaved({ numHeads, headDim });
     return { name: "row_index", shape: [values.length], values, columns: indices(values.length) };
   }
@@ -179,7 +167,10 @@ function withoutFrequencies(core: Posenc, given: Given, what: What): NamedArray 
   const mscale = core.yarnMscale(factor, given.number("mscale") ?? given.number("mscale-all-dim") ?? 1);
   if (what === "mscale") return scalar("mscale", mscale);
   const width = given.needed("head-dim", given.count("head-dim"));
-  return scalar("softmax_scale", mscale ** 2 / Math.sqrt(width));
+  const scale = mscale ** 2 / Math.sqrt(width);
+  if (!Number.isFinite(scale))
+    throw new UsageError("mscale² is beyond the largest double: --factor or --mscale");
+  return scalar("softmax_scale", scale);
 }
 
 export const rope: Runnable = {
@@ -237,6 +228,9 @@ export const rope: Runnable = {
     if (given.files.length > 0)
       throw new UsageError(`${JSON.stringify(given.files[0])} is not an option: use --config`);
     const what = (given.text("what") ?? "inv-freq") as What;
+    given.needs("mrope-layout", "mrope-section");
+    if (given.has("input") && what !== "rotate")
+      throw new UsageError("--input says nothing without --what rotate");
     const direct = withoutFrequencies(core, given, what);
     if (direct) {
       await write(core, given, direct);

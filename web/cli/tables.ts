@@ -1,7 +1,7 @@
 // The commands that write tables: sinusoidal rows, ALiBi, T5.
 
 import type { Posenc, SinusoidalLayout } from "../posenc.ts";
-import { OUTPUT, readText, write } from "./files.ts";
+import { checkCells, OUTPUT, readMatrix, write } from "./files.ts";
 import { type Command, type Given, UsageError } from "./options.ts";
 
 export interface Runnable extends Command {
@@ -16,19 +16,13 @@ const noFiles = (given: Given): void => {
 
 /** Relative positions of the longest list. */
 const MAX_OFFSETS = 2 ** 20;
-/** Numbers of the largest result. */
-const MAX_CELLS = 2 ** 27;
 
 /** Positions as given, or 0 to seq-len − 1, of rows with so many numbers. */
 export function positionsOf(given: Given, fallback: number, columns: number): Float64Array {
   const listed = given.numbers("positions");
   if (listed) return listed;
   const seqLen = given.count("seq-len") ?? fallback;
-  if (seqLen * columns > MAX_CELLS) {
-    throw new UsageError(
-      `--seq-len ${seqLen} with ${columns} numbers for each position are more than ${MAX_CELLS}`,
-    );
-  }
+  checkCells(given, `--seq-len ${seqLen} with ${columns} numbers for each position makes`, seqLen * columns);
   return new Float64Array(seqLen).map((_, t) => t);
 }
 export const POSITIONS = [
@@ -90,9 +84,12 @@ export const alibi: Runnable = {
   async run(core, given) {
     noFiles(given);
     const numHeads = given.needed("num-heads", given.count("num-heads"));
+    given.needs("causal", "seq-len");
+    const seqLen = given.count("seq-len");
+    const cells = numHeads * (seqLen ?? 1) ** 2;
+    checkCells(given, `--num-heads ${numHeads}${seqLen ? ` with --seq-len ${seqLen}` : ""} makes`, cells);
     const alibiBiasMax = given.number("alibi-bias-max");
     const slopes = core.alibiSlopes({ numHeads, ...(alibiBiasMax !== undefined && { alibiBiasMax }) });
-    const seqLen = given.count("seq-len");
     if (seqLen === undefined) {
       await write(core, given, { name: "slopes", shape: [numHeads], values: slopes });
       return 0;
@@ -102,28 +99,6 @@ export const alibi: Runnable = {
     return 0;
   },
 };
-
-/** A table (num_buckets, num_heads) as JSON: a list of lists. */
-async function readTable(
-  path: string,
-  numBuckets: number,
-): Promise<{ numHeads: number; values: Float64Array }> {
-  let rows: unknown;
-  try {
-    rows = JSON.parse(await readText(path));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${path} is not JSON: ${(error as Error).message}`);
-  }
-  const list = Array.isArray(rows) ? rows : [];
-  const width: number = Array.isArray(list[0]) ? list[0].length : 0;
-  const sound = (row: unknown) =>
-    Array.isArray(row) && row.length === width && row.every((value) => typeof value === "number");
-  if (list.length !== numBuckets || width === 0 || !list.every(sound)) {
-    throw new UsageError(`${path} must hold ${numBuckets} lists, one per bucket, of one number per head`);
-  }
-  return { numHeads: width, values: Float64Array.from((list as number[][]).flat()) };
-}
 
 export const t5: Runnable = {
   name: "t5",
@@ -162,6 +137,9 @@ export const t5: Runnable = {
       bidirectional: !given.has("causal"),
     };
     const qLen = given.count("q-len");
+    for (const name of ["k-len", "table"]) given.needs(name, "q-len");
+    const listed = ["from", "to"].find((name) => given.has(name));
+    if (listed && qLen !== undefined) throw new UsageError(`either --q-len or --${listed}`);
     if (qLen === undefined) {
       const [from, to] = [given.number("from") ?? -128, given.number("to") ?? 128];
       const fits = [from, to].every((offset) => Number.isInteger(offset) && Math.abs(offset) < 2 ** 31);
@@ -181,8 +159,7 @@ export const t5: Runnable = {
       return 0;
     }
     const kLen = given.count("k-len") ?? qLen;
-    if (qLen * kLen > 2 ** 26)
-      throw new UsageError(`--q-len · --k-len must be at most ${2 ** 26}; got ${qLen * kLen}`);
+    checkCells(given, `--q-len ${qLen} with ${kLen} keys makes`, qLen * kLen);
     const path = given.text("table");
     if (path === undefined) {
       const offsets = Int32Array.from({ length: qLen * kLen }, (_, n) => (n % kLen) - Math.floor(n / kLen));
@@ -193,7 +170,9 @@ export const t5: Runnable = {
       });
       return 0;
     }
-    const { numHeads, values } = await readTable(path, numBuckets);
+    const rule = `${numBuckets} lists, one per bucket, of one finite number per head`;
+    const { columns: numHeads, values } = await readMatrix(path, rule, numBuckets);
+    checkCells(given, `${numHeads} heads with ${qLen} queries and ${kLen} keys make`, numHeads * qLen * kLen);
     const bias = core.t5Bias(values, numHeads, qLen, kLen, config);
     await write(core, given, { name: "t5_bias", shape: [numHeads, qLen, kLen], values: bias });
     return 0;

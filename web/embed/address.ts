@@ -2,6 +2,7 @@
 //   embed.html?figure=rope&id=a&preview=1#head_dim=64&hide=reset,export&theme=dark
 
 import { type Field, type Fields, parse } from "../figures/state.ts";
+import { quoted } from "../inspect/words.ts";
 
 export interface Query {
   /** A figure's name, or whatever stands in its place. */
@@ -81,7 +82,7 @@ export function sift(
     try {
       if (!Object.hasOwn(fields, name)) {
         const known = Object.keys(fields).join(", ");
-        throw new RangeError(`“${name.slice(0, 40)}” is no attribute of this figure, which has ${known}`);
+        throw new RangeError(`${quoted(name)} is no attribute of this figure, which has ${known}`);
       }
       parse(name, fields[name] as Field, text);
       good.set(name, text);

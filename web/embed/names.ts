@@ -1,10 +1,11 @@
 // For an address that names no figure: a sentence, and the figures there are, as links to them.
 
+import { quoted } from "../inspect/words.ts";
 import { titles } from "./titles.ts";
 
 /** Fills `box`; returns the sentence. */
 export function names(box: HTMLElement, wrong: string): string {
-  const sentence = wrong ? `There is no figure “${wrong.slice(0, 40)}”` : "The address names no figure";
+  const sentence = wrong ? `There is no figure ${quoted(wrong)}` : "The address names no figure";
   const text = document.createElement("p");
   text.textContent = `${sentence}. Choose one:`;
   const list = document.createElement("ul");

@@ -13,6 +13,7 @@ import {
 } from "lit";
 import { type NamedArray, toCsv, toNpy } from "../draw/npy.ts";
 import { toPng, toSvg } from "../draw/snapshot.ts";
+import { quoted, visible } from "../inspect/words.ts";
 import { show } from "../kinds.ts";
 import type { Posenc } from "../posenc.ts";
 import tokens from "../styles/tokens.css?inline";
@@ -117,7 +118,12 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   protected state!: State<F>;
   protected model: Model | undefined;
   /** Width of the figure in CSS pixels, as far as it can be obeyed. */
-  protected width = 0;
+  protected get width(): number {
+    return this.#width;
+  }
+  /** Hosts that know of no figure give it a width as they give one to an image: its style decides. */
+  protected set width(_value: number) {}
+  #width = 0;
   /** The values whose pictures the canvases hold, as a figure notes them that draws only what is new. */
   protected painted: readonly unknown[] = [];
 
@@ -189,7 +195,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
   #measure = (inner: number): void => {
     const width = Math.max(NARROWEST, Math.round(inner));
     if (width === this.width || inner === 0) return;
-    this.width = width;
+    this.#width = width;
     this.#stale = true;
     this.requestUpdate();
   };
@@ -220,7 +226,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       this.#core = await sharedCore();
       this.requestUpdate();
     } catch (error) {
-      const sentence = `The core that computes this figure did not load (${message(error)}). The text is complete; reloading the page tries again.`;
+      const sentence = `The core that computes this figure did not load (${message(error)}). Reloading the page tries again.`;
       this.#ready.reject(new Error(sentence));
       this.#fail(sentence);
     }
@@ -231,7 +237,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     readState(SETTINGS, (name) => this.getAttribute(name));
     const known = [...PARTS, ...Object.keys(this.#fields)];
     const unknown = this.#hidden.find((name) => !known.includes(name));
-    if (unknown) throw new Error(`hide must name some of ${known.join(", ")}, got “${unknown.slice(0, 40)}”`);
+    if (unknown) throw new Error(`hide must name some of ${known.join(", ")}, got ${quoted(unknown)}`);
   }
 
   get #hidden(): string[] {
@@ -334,7 +340,8 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     }
     const values = Object.entries(state).map(([name, value]) => {
       const field = Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
-      if (!field) throw new TypeError(`state.${name.slice(0, 40)} is not an attribute of this figure`);
+      if (!field)
+        throw new TypeError(`state.${visible(name.slice(0, 40))} is not an attribute of this figure`);
       if (!["number", "boolean", "string"].includes(typeof value)) {
         throw new TypeError(`state.${name} must be a number, a boolean or a string`);
       }
@@ -751,6 +758,8 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
     const section = this.renderRoot.querySelector("section");
     if (section) this.#leaveWidth ??= onWidth(section, this.#measure);
     if (this.model !== undefined && this.#parts.picture) this.#paint(this.model);
+    // Whoever hears of an error may have mended it while the update was under way.
+    if (this.#stale && this.#core && this.width > 0) this.requestUpdate();
   }
 
   /** The model and state whose picture is whole. */

@@ -5,6 +5,7 @@
 import { type CSSResultGroup, css, html, nothing, svg, type TemplateResult } from "lit";
 import type { NamedArray } from "../draw/npy.ts";
 import { reads, share } from "../draw/point.ts";
+import { quoted } from "../inspect/words.ts";
 import type { Posenc } from "../posenc.ts";
 import { controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure, readoutRow } from "./figure.ts";
@@ -105,7 +106,7 @@ function idsOf(text: string): { ids: Int32Array; batch: number; seqLen: number }
     const id = (VOCABULARY as readonly string[]).indexOf(word.toLowerCase());
     if (id < 0) {
       throw new FieldError(
-        `tokens must be ids or words of the vocabulary (${VOCABULARY.join(", ")}), got “${word.slice(0, 40)}”`,
+        `tokens must be ids or words of the vocabulary (${VOCABULARY.join(", ")}), got ${quoted(word)}`,
       );
     }
     return id;

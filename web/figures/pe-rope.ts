@@ -7,6 +7,7 @@ import { arrow, type Dial, fromDial, onDial, type Point, turn } from "../draw/di
 import { linePath } from "../draw/line.ts";
 import type { NamedArray } from "../draw/npy.ts";
 import { share } from "../draw/point.ts";
+import { quoted } from "../inspect/words.ts";
 import type { PairLayout, Posenc } from "../posenc.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
 import { type DataTable, define, PeFigure, takeawayRoom } from "./figure.ts";
@@ -75,7 +76,7 @@ function vector(name: "q" | "k", text: string, seeded: Float64Array): Float64Arr
   return Float64Array.from(words, (word) => {
     const value = Number(word);
     if (word !== "" && Math.abs(value) <= LARGEST_COMPONENT) return value;
-    throw new FieldError(`${wanted}, got “${word.slice(0, 20)}”`);
+    throw new FieldError(`${wanted}, got ${quoted(word, 20)}`);
   });
 }
 

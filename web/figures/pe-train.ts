@@ -3,6 +3,7 @@
 import { type CSSResultGroup, css, html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { NamedArray } from "../draw/npy.ts";
+import { quoted } from "../inspect/words.ts";
 import type { Posenc } from "../posenc.ts";
 import type { RunConfig } from "../train.ts";
 import { choice, controlStyles, slider, toggle } from "./controls.ts";
@@ -123,8 +124,7 @@ interface Model {
 function namesIn(field: string, text: string): ColumnName[] {
   const names = text.split(/[\s,]+/).filter(Boolean);
   const unknown = names.find((name) => !COLUMNS.includes(name as ColumnName));
-  if (unknown)
-    throw new Error(`${field} must hold some of ${COLUMNS.join(", ")}, got “${unknown.slice(0, 40)}”`);
+  if (unknown) throw new Error(`${field} must hold some of ${COLUMNS.join(", ")}, got ${quoted(unknown)}`);
   return [...new Set(names as ColumnName[])];
 }
 

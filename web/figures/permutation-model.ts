@@ -3,6 +3,7 @@
 //
 // Based on: Lee et al. 2019, Set Transformer, section 2 (self-attention is permutation equivariant).
 
+import { quoted } from "../inspect/words.ts";
 import type { Encoding, LayerWeights, OrderResult, Posenc } from "../posenc.ts";
 
 export const MAX_WORDS = 12;
@@ -44,7 +45,7 @@ export function orderOf(text: string, count: number): number[] {
   const complete = order.length === count && order.every((i) => i in order) && new Set(order).size === count;
   if (!complete) {
     const rule = count === 1 ? "be 0" : `hold each of 0 to ${count - 1} once, separated by commas`;
-    throw new RangeError(`order must ${rule}, got “${text.slice(0, 40)}”`);
+    throw new RangeError(`order must ${rule}, got ${quoted(text)}`);
   }
   return order;
 }

@@ -1,5 +1,7 @@
 // A figure's state is its attributes: text from an author, a link or a control, read by one table of fields.
 
+import { quoted } from "../inspect/words.ts";
+
 export type Field =
   | { kind: "integer" | "number"; fallback: number; min: number; max: number }
   | { kind: "choice"; fallback: string; choices: readonly string[] }
@@ -22,7 +24,7 @@ export class FieldError extends Error {}
 
 export function parse(name: string, field: Field, text: string): number | boolean | string {
   const refuse = (rule: string): never => {
-    throw new FieldError(`${name} must be ${rule}, got “${text.slice(0, 40)}”`);
+    throw new FieldError(`${name} must be ${rule}, got ${quoted(text)}`);
   };
   switch (field.kind) {
     case "integer":

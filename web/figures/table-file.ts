@@ -7,6 +7,8 @@
 // Based on: NumPy Enhancement Proposal 1, "A simple file format for NumPy arrays", versions 1.0 to 3.0; Hugging Face,
 // "Safetensors", section Format (huggingface/safetensors, README.md).
 
+import { visible } from "../inspect/words.ts";
+
 export class TableFileError extends Error {
   override readonly name = "TableFileError";
 }
@@ -39,8 +41,8 @@ export interface FileTable {
 export const FIRST_BYTES = 12;
 /** Largest table that is read: 4 194 304 cells. */
 export const MAX_CELLS = 2 ** 22;
-/** The limit of the safetensors library itself. */
-const MAX_HEADER = 100_000_000;
+/** The limit of the safetensors library itself, and for an .npy file that of its version 1.0. */
+const MAX_HEADER = { npy: 2 ** 16, safetensors: 100_000_000 };
 const MAX_TENSORS = 100_000;
 /** A row is drawn whole. */
 const MAX_COLUMNS = 2 ** 16;
@@ -54,8 +56,7 @@ const refuse = (sentence: string): never => {
 
 /** Text of the file, short and printable enough for a sentence. */
 const quote = (text: string): string => {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a stranger's text may hold them
-  const printable = text.slice(0, 60).replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "�");
+  const printable = visible(text.slice(0, 60)).replace(/[\t\n]/g, "\ufffd");
   return `“${printable}${text.length > 60 ? "…" : ""}”`;
 };
 const shapeText = (shape: readonly number[]): string =>
@@ -117,7 +118,7 @@ function npyHeader(first: Uint8Array, fileSize: number): { begin: number; end: n
   if (first.length < begin) refuse(`Header length: the file ends after ${first.length} bytes, inside it`);
   const view = viewOf(first);
   const end = begin + (major === 1 ? view.getUint16(8, true) : view.getUint32(8, true));
-  checkHeader(end - begin, end, fileSize);
+  checkHeader("npy", end - begin, end, fileSize);
   return { begin, end, major };
 }
 
@@ -126,13 +127,14 @@ function safetensorsHeader(first: Uint8Array, fileSize: number): number {
     refuse(`Header length: a .safetensors file begins with 8 bytes, this one has ${first.length}`);
   }
   const length = Number(viewOf(first).getBigUint64(0, true));
-  checkHeader(length, 8 + length, fileSize);
+  checkHeader("safetensors", length, 8 + length, fileSize);
   if (length < 2) refuse(`Header length: must be at least 2 bytes, got ${length}`);
   return 8 + length;
 }
 
-function checkHeader(length: number, end: number, fileSize: number): void {
-  if (length > MAX_HEADER) refuse(`Header length: must be at most 100 MB, got ${length} bytes`);
+function checkHeader(kind: Kind, length: number, end: number, fileSize: number): void {
+  const most = MAX_HEADER[kind];
+  if (length > most) refuse(`Header length: must be at most ${most} bytes, got ${length}`);
   if (end > fileSize) {
     refuse(`Header: ${length} bytes are announced, but the file ends after ${fileSize} bytes`);
   }
@@ -211,6 +213,11 @@ function tupleOf(text: string): number[] {
 
 function safetensorsTensors(json: Uint8Array, dataBegin: number, fileSize: number): Tensor[] {
   if (json[0] !== 0x7b) refuse("Header: must begin with {");
+  // Each tensor is an object: whoever names millions of them is refused before they are made.
+  let objects = 0;
+  for (const byte of json) if (byte === 0x7b) objects++;
+  if (objects > 2 * MAX_TENSORS)
+    refuse(`Header: must name at most ${MAX_TENSORS} tensors, holds ${objects} objects`);
   const text = decode(json, "utf-8", "Header");
   let header: unknown;
   try {
@@ -226,6 +233,9 @@ function safetensorsTensors(json: Uint8Array, dataBegin: number, fileSize: numbe
   if (entries.length > MAX_TENSORS) {
     refuse(`Header: must name at most ${MAX_TENSORS} tensors, names ${entries.length}`);
   }
+  // Of two with one name JSON.parse keeps the second.
+  const offsets = text.match(/(?<!\\)"data_offsets"\s*:/g)?.length ?? 0;
+  if (offsets > entries.length) refuse("Header: the name of a tensor or of its field stands there twice");
   const tensors = entries.map(([name, entry]) => safetensor(name, entry, dataBegin, fileSize));
   const ordered = [...tensors].sort((a, b) => a.begin - b.begin || a.end - b.end);
   let [free, before] = [dataBegin, ""];
@@ -268,13 +278,14 @@ function safetensor(name: string, entry: unknown, dataBegin: number, fileSize: n
 
 // --------------------------------------------------------------------------------------------------- data
 
-const cellsOf = ({ shape }: Tensor): number => shape.reduce((product, size) => product * size, 1);
+const cellsOf = ({ shape }: Tensor): number =>
+  shape.includes(0) ? 0 : shape.reduce((product, size) => product * size, 1);
 
 function checkSize(tensor: Tensor, part: string): void {
   const bytes = cellsOf(tensor) * SIZES[tensor.dtype as Dtype];
   const held = tensor.end - tensor.begin;
   if (bytes === held) return;
-  const what = `shape ${shapeText(tensor.shape)} of ${tensor.dtype} takes ${bytes} bytes`;
+  const what = `shape ${shapeText(tensor.shape)} of ${tensor.dtype} takes ${Number.isSafeInteger(bytes) ? bytes : "more than 2^53"} bytes`;
   refuse(`${part}: ${what}, the file holds ${held} for it`);
 }
 
