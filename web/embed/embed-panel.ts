@@ -105,6 +105,7 @@ class EmbedPanel extends LitElement {
             <label>
               <input
                 type="radio"
+                form="choices"
                 name="form"
                 .checked=${one === form}
                 @change=${() => this.#choose({ form: one })}

@@ -524,6 +524,8 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
       this.#spoken = sentence;
       this.requestUpdate();
     });
+    // The form of all radio buttons: one of no form Chromium never lets go, once it has left a shadow tree.
+    const choices = html`<form id="choices" hidden @submit=${(event: Event) => event.preventDefault()}></form>`;
     const heading = html`<h3 id="heading" part="title" data-field="title">${this.heading}</h3>`;
     return html`
       <section
@@ -538,6 +540,7 @@ export abstract class PeFigure<F extends Fields, Model> extends LitElement {
         ${picture ?? nothing}
         ${this.#problem && !picture ? nothing : html`<p class="takeaway" part="takeaway" data-field="takeaway">${sentence}</p>`}
         <p class="unseen" aria-live="polite">${this.#spoken}</p>
+        ${choices}
         ${below ?? nothing}
         ${this.#core?.twin === undefined ? nothing : html`<p class="twin">Computed by JavaScript, slower but as exact: ${this.#core.twin}.</p>`}
         ${this.model === undefined ? nothing : this.#footer(this.model)}

@@ -341,6 +341,7 @@ export class PePermutation extends PeFigure<typeof FIELDS, Experiment> {
             <label class="method-${name}">
               <input
                 type="radio"
+                form="choices"
                 name="encoding"
                 value=${name}
                 .checked=${live(name === state.encoding)}
@@ -882,6 +883,7 @@ function numbered(
           <label>
             <input
               type="radio"
+              form="choices"
               name=${label}
               value=${number}
               ?disabled=${disabled}

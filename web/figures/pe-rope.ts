@@ -676,6 +676,7 @@ plt.show()
         <label class="share" .style=${`height:${row}px`}>
           <input
             type="radio"
+            form="choices"
             name="pair"
             value=${i}
             .checked=${i === active}
