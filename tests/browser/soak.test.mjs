@@ -120,6 +120,31 @@ export default [
     },
   },
   {
+    name: "buttons of choices that a figure no longer offers are let go",
+    engines: ["chromium"], // which alone tells
+    async run({ page }) {
+      await openHost(page);
+      await page.evaluate(async () => {
+        window.figure = await window.host.mount("pe-rope");
+      });
+      const turns = (count) =>
+        page.evaluate(async (times) => {
+          const { figure, host } = window;
+          for (let i = 0; i < 2 * times; i++) {
+            figure.setAttribute("head-dim", i % 2 ? "4" : "16"); // two pairs, eight pairs: a button each
+            await host.settle(figure);
+          }
+        }, count);
+      await turns(2);
+      await page.heap();
+      const before = (await page.heap()).nodes;
+      await turns(20);
+      await page.heap();
+      const after = (await page.heap()).nodes;
+      assert.ok(after - before < 100, `${before} nodes, then ${after}: 120 buttons had some 5000`);
+    },
+  },
+  {
     name: "five hundred mounts and unmounts, in Chromium of every figure, leave nothing behind",
     async run({ page, engine }) {
       await openHost(page);
