@@ -1,5 +1,6 @@
 // Which engine runs what. A law that depends on the page more than on the engine is tried in full in Chromium, and in
-// part in the two others, which take longer; ALL_IN_ALL=1 (npm run test:slow) tries everything everywhere.
+// part in the two others, which take longer; ALL_IN_ALL=1 (npm run test:slow) tries everything everywhere, and has
+// clang-tidy read the tests of the core too.
 
 export const ENGINES = ["chromium", "firefox", "webkit"];
 export const ALL_IN_ALL = Boolean(process.env.ALL_IN_ALL);
