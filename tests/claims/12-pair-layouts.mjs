@@ -163,7 +163,7 @@ export default [
     },
   },
   {
-    says: "Mixing is silent. Norms are still preserved and scores still depend on the offset alone, so both usual checks pass. Only a comparison with a reference score finds it.",
+    says: "Mixing is silent. Norms are still preserved and scores still depend on the positions by their offset alone, so both usual checks pass. Only a comparison with a reference score finds it.",
     check(posenc) {
       same([norm(rotate(posenc, q, 7, "half"))], [norm(q)]);
       same([score(posenc, 7, 3, "half")], [score(posenc, 107, 103, "half")]);

@@ -309,7 +309,7 @@ const takeaways = [
     },
   },
   {
-    says: "so the score sees only the offset. It is defined past the trained length and not trained there; scaling helps",
+    says: "so of the positions the score sees only the offset. It is defined past the trained length and not trained there; scaling helps",
     check(posenc) {
       same([ropeScore(posenc, 9, 5)], [ropeScore(posenc, 100_009, 100_005)], 1e-9);
       for (const task of ["whichSide", "echo", "induction"])
