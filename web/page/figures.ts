@@ -7,16 +7,18 @@ import { onNear } from "../figures/observe.ts";
 
 type PeFigure = HTMLElement & { ready: Promise<void> };
 
-const ONCE_MORE_MILLISECONDS = 2000;
+/** A module that did not come is asked for again after each of these. */
+const AGAIN_MILLISECONDS = [2000, 5000, 15_000];
 
 const modules = import.meta.glob("../figures/pe-*.ts");
 
 export function figures(): void {
   const pending = new Set(document.querySelectorAll<HTMLElement>("figure.wide > :not(:defined)"));
-  const tried = new Set<HTMLElement>();
+  const tries = new Map<HTMLElement, number>();
   const wake = async (figure: HTMLElement): Promise<void> => {
     letGo(figure);
-    tried.add(figure);
+    const pause = AGAIN_MILLISECONDS[tries.get(figure) ?? 0];
+    tries.set(figure, (tries.get(figure) ?? 0) + 1);
     const tag = figure.localName;
     try {
       const load = modules[`../figures/${tag}.ts`];
@@ -25,11 +27,12 @@ export function figures(): void {
       pending.delete(figure);
       figure.classList.remove("failed");
     } catch (error) {
-      console.error(`${tag} did not load:`, error);
-      if (figure.classList.contains("failed")) return;
-      refuse(figure);
+      if (!figure.classList.contains("failed")) {
+        console.error(`${tag} did not load:`, error);
+        refuse(figure);
+      }
       // Safari may take the failure over into the page that is loaded anew, for a while.
-      setTimeout(() => pending.has(figure) && wake(figure), ONCE_MORE_MILLISECONDS);
+      if (pause) setTimeout(() => pending.has(figure) && wake(figure), pause);
     }
   };
   // A figure that will have no picture keeps no room for one.
@@ -43,7 +46,11 @@ export function figures(): void {
     for (const figure of pending) wake(figure);
   });
   addEventListener("online", () => {
-    for (const figure of pending) if (tried.has(figure)) wake(figure);
+    for (const figure of pending) {
+      if (!tries.has(figure)) continue;
+      tries.delete(figure);
+      wake(figure);
+    }
   });
 }
 
