@@ -7,6 +7,15 @@
 // the viewport. A key has the DOM's name, with modifiers before it: "a", "ArrowLeft", "Shift+Tab".
 import { setTimeout as wait } from "node:timers/promises";
 
+/** Runs in the browser: lays all of a lesson out, with its fonts, whose arrival the load event has not waited for. */
+async function layOut() {
+  const { classList } = document.documentElement ?? {};
+  if (!classList?.contains("opening")) return;
+  classList.remove("opening");
+  document.body.getBoundingClientRect();
+  await document.fonts.ready;
+}
+
 /** Runs in the browser: the first element on a path. */
 function find(path) {
   let element = document;
@@ -25,7 +34,7 @@ export class Page {
   /** Opens an address and waits for its load event; then lays all of a lesson out, see web/page/layout.ts, if wanted. */
   async goto(url, { laidOut = true } = {}) {
     await this.#driver.goto(url);
-    if (laidOut) await this.evaluate(() => document.documentElement?.classList.remove("opening"));
+    if (laidOut) await this.evaluate(layOut);
   }
 
   /** The value of fn(arg) in the page, awaited. Argument and value travel as JSON. A string is run as a script. */
