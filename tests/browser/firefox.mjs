@@ -48,7 +48,11 @@ export async function launch() {
     page.on("console", (message) => message.type() === "error" && note(message.text()));
     page.on("pageerror", (error) => note(String(error)));
     page.on("request", (request) => requests.push(request.url()));
-    page.on("requestfailed", (request) => errors.push(`request failed: ${request.url()}`));
+    page.on("requestfailed", (request) => {
+      const why = request.failure()?.errorText ?? "";
+      // A worker that is ended while it loads breaks off what it has asked for.
+      if (!/ABORTED/.test(why)) errors.push(`request failed: ${request.url()} ${why}`);
+    });
     page.on(
       "response",
       (answer) => answer.status() >= 400 && errors.push(`${answer.status()}: ${answer.url()}`),
