@@ -162,8 +162,8 @@ void color_cells(uint32_t* rgba, Rows<const float> cells, int rows, int cols, co
   }
 }
 
-// On its side a picture is made in squares whose places wait in scratch: each of its rows is as long as the
-// memory pages and the prefetcher like it. kApart is not a power of two: those share a set of the cache.
+// On its side a picture is made in squares whose places wait in scratch: rows of a kilobyte, which memory gives
+// faster than shorter ones. kApart is not a power of two: those share a set of the cache.
 constexpr int kSquare = 256, kApart = kSquare + 8;
 
 // rgba (cols, rows): the same on its side. places: kSquare * kApart.

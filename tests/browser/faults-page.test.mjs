@@ -2,11 +2,12 @@
 // back, a clock. The text stays, what is wrong is said in its place, and nothing that the reader has done is lost.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ROOT } from "../../scripts/run.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { emptySections, ground, openLesson } from "./reading.mjs";
+import { emptySections, ground } from "./reading.mjs";
 
 /** A server of the lesson that breaks off whatever path `lost` matches, until that is null. */
 async function losing(pattern, work) {
@@ -21,6 +22,31 @@ async function losing(pattern, work) {
   } finally {
     await site.close();
   }
+}
+
+/** The lesson with a fault: `fault` runs before any script of ours. */
+async function openLesson(page, fault, given) {
+  const lesson = readFileSync(join(ROOT, "dist/index.html"), "utf8");
+  const [tag, src] = lesson.match(/<script type="module"[^>]* src="([^"]+)"[^>]*><\/script>/);
+  const bare = lesson.replace(tag, "");
+  const site = await serve({ root: join(ROOT, "dist"), page: (path) => (path === "/" ? bare : null) });
+  await page.goto(site.url);
+  await page.evaluate(() => {
+    window.uncaught = [];
+    addEventListener("error", ({ message }) => message && window.uncaught.push(message));
+    addEventListener("unhandledrejection", ({ reason }) => window.uncaught.push(String(reason)));
+  });
+  await page.evaluate(fault, given);
+  await page.evaluate(
+    (address) =>
+      new Promise((done) => {
+        const script = Object.assign(document.createElement("script"), { type: "module", src: address });
+        script.onload = done;
+        document.head.append(script);
+      }),
+    src,
+  );
+  return site;
 }
 
 /** Waits until the next page draws a figure, which has to be scrolled to: a question on the way there is lost. */

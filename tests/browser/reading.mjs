@@ -2,9 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
-import { ROOT } from "../../scripts/run.mjs";
-import { serve } from "../../scripts/serve.mjs";
 import { IN_COLOURS } from "./engines.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -55,31 +52,6 @@ export const ground = () => {
     .map(Number);
   return (red + green + blue) / 3;
 };
-
-/** The lesson, in which `fault(given)` runs before any script of ours but that of the first paint; its server. */
-export async function openLesson(page, fault, { given, laidOut = true } = {}) {
-  const lesson = readFileSync(join(ROOT, "dist/index.html"), "utf8");
-  const [tag, src] = lesson.match(/<script type="module"[^>]* src="([^"]+)"[^>]*><\/script>/);
-  const bare = lesson.replace(tag, "");
-  const site = await serve({ root: join(ROOT, "dist"), page: (path) => (path === "/" ? bare : null) });
-  await page.goto(site.url, { laidOut });
-  await page.evaluate(() => {
-    window.uncaught = [];
-    addEventListener("error", ({ message }) => message && window.uncaught.push(message));
-    addEventListener("unhandledrejection", ({ reason }) => window.uncaught.push(String(reason)));
-  });
-  await page.evaluate(fault, given);
-  await page.evaluate(
-    (address) =>
-      new Promise((done) => {
-        const script = Object.assign(document.createElement("script"), { type: "module", src: address });
-        script.onload = done;
-        document.head.append(script);
-      }),
-    src,
-  );
-  return site;
-}
 
 /** What axe-core finds serious, as "rule: element" lines. */
 async function seriousFindings(page) {
